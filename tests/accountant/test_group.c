@@ -5,6 +5,7 @@
 
 #include <brume/account/method.h>
 
+#include "accountant/renyi/renyi.h"
 #include "accountant/terms.h"
 
 enum { OUTCOMES = 7, MOST_GROUP = 6 };
@@ -138,21 +139,42 @@ static void no_chain_of_steps_exceeds_it(void **state)
 
 /* ---- a Gaussian on a Poisson sample ---- */
 
-/* The delta of the very pair: every member of the group in the sample by itself, against nobody,
- * in one direction; sigma in units of the sensitivity. */
-static double mixture_delta(double sigma, double rate, int size, double epsilon, bool reversed)
+/* The density of the noisy sum when each of `members` is in the sample by itself, all of them
+ * moving it in one direction; sigma in units of the sensitivity, without the factor of the noise.
+ */
+static double mixture(double x, double sigma, double rate, int members, int direction)
+{
+    double p = 0, ways = 1;
+    for (int j = 0; j <= members; j++) {
+        double away = x - direction * j;
+        p += ways * pow(rate, j) * pow(1 - rate, members - j) *
+             exp(-away * away / (2 * sigma * sigma));
+        ways *= (double)(members - j) / (j + 1);
+    }
+    return p;
+}
+
+/* The delta of the very pair in which `gone` leave and `come` come, who pull the other way. */
+static double mixture_delta(double sigma, double rate, int gone, int come, double epsilon)
 {
     double sum = 0, step = sigma / 400;
-    for (double x = -12 * sigma; x < size + 12 * sigma; x += step) {
-        double q = exp(-x * x / (2 * sigma * sigma)), p = 0, ways = 1;
-        for (int j = 0; j <= size; j++) {
-            p += ways * pow(rate, j) * pow(1 - rate, size - j) *
-                 exp(-(x - j) * (x - j) / (2 * sigma * sigma));
-            ways *= (double)(size - j) / (j + 1);
-        }
-        sum += fmax(reversed ? q - exp(epsilon) * p : p - exp(epsilon) * q, 0) * step;
-    }
+    for (double x = -come - 12 * sigma; x < gone + 12 * sigma; x += step)
+        sum += fmax(mixture(x, sigma, rate, gone, 1) -
+                        exp(epsilon) * mixture(x, sigma, rate, come, -1),
+                    0) *
+               step;
     return sum / (sigma * sqrt(2 * M_PI));
+}
+
+static double mixture_divergence(double sigma, double rate, int gone, int come, double alpha)
+{
+    double sum = 0, step = sigma / 100, size = gone + come;
+    for (double x = -alpha * size - 9 * sigma; x < alpha * size + 9 * sigma; x += step) {
+        double p = mixture(x, sigma, rate, gone, 1), q = mixture(x, sigma, rate, come, -1);
+        if (p > 0 && q > 1e-290) /* beyond, all is less than can be seen */
+            sum += exp(alpha * log(p) + (1 - alpha) * log(q)) * step;
+    }
+    return log(sum / (sigma * sqrt(2 * M_PI))) / (alpha - 1);
 }
 
 static brume_term sampled_gaussian(double sigma, double rate)
@@ -163,37 +185,106 @@ static brume_term sampled_gaussian(double sigma, double rate)
         .count = 1};
 }
 
+/* Some of the members are in the sample with this rate, and all of them move it the furthest. */
+static brume_term members_on_a_sample(double sigma, double rate, int size)
+{
+    return sampled_gaussian(sigma / size, 1 - pow(1 - rate, size));
+}
+
 /* The largest share of the bound that the pair itself reaches; above 1 it is no bound. */
 static double reached(const brume_term *term, double sigma, double rate, int size)
 {
     double most = 0;
     for (double epsilon = 0; epsilon < 3; epsilon += .4)
-        for (int reversed = 0; reversed < 2; reversed++) {
-            double exact = mixture_delta(sigma, rate, size, epsilon, reversed);
+        for (int gone = 0; gone <= size; gone += size) {
+            double exact = mixture_delta(sigma, rate, gone, size - gone, epsilon);
             if (exact > 1e-9)
                 most = fmax(most, exact / delta_at(term, epsilon).upper);
         }
     return most;
 }
 
-static void a_group_on_a_sample_is_dominated(void **state)
+static void members_who_all_leave_are_dominated(void **state)
 {
     (void)state;
     for (double sigma = .7; sigma < 3; sigma *= 2)
         for (double rate = .02; rate < .6; rate *= 5)
             for (int size = 2; size <= 4; size++) {
-                brume_term one = sampled_gaussian(sigma, rate), group = one, mutant;
-                brume_error error;
-                assert_ok(brume_cost_group(&one.cost, (uint64_t)size, &group.cost, &error));
-                assert_int_equal(group.cost.loss, BRUME_UPPER);
-                assert_true(reached(&group, sigma, rate, size) <= 1 + 1e-6);
-                mutant = group; /* the rate of one member */
-                mutant.cost.law.rate = rate;
+                brume_term all = members_on_a_sample(sigma, rate, size), mutant = all;
+                assert_true(reached(&all, sigma, rate, size) <= 1 + 1e-6);
+                mutant.cost.law.rate = rate; /* of one member */
                 assert_true(reached(&mutant, sigma, rate, size) > 1.001);
-                mutant = group; /* the shift of one member */
-                mutant.cost.law.a = sigma;
+                mutant = all;
+                mutant.cost.law.a = sigma; /* the shift of one member */
                 assert_true(reached(&mutant, sigma, rate, size) > 1.001);
             }
+}
+
+/* The curve of the group is above the divergence of every pair, whoever of them leaves or comes; it
+ * is that of all who leave where that is the largest. */
+static void the_curve_of_a_group_on_a_sample_holds(void **state)
+{
+    (void)state;
+    double nearest = 0;
+    for (double sigma = .7; sigma < 3; sigma *= 2)
+        for (double rate = .02; rate < .6; rate *= 5)
+            for (int size = 2; size <= 4; size++) {
+                brume_term one = sampled_gaussian(sigma, rate), group = one;
+                brume_term all = members_on_a_sample(sigma, rate, size);
+                brume_error error;
+                assert_ok(brume_cost_group(&one.cost, (uint64_t)size, &group.cost, &error));
+                assert_int_equal(group.cost.loss, BRUME_ABSENT); /* no order would be enough */
+                for (double alpha = 1.5; alpha < 5; alpha += .75) {
+                    double bound = brume_renyi_upper(&group.cost, alpha);
+                    double least = brume_renyi_sampled_gaussian_upper(&all.cost, alpha);
+                    assert_true(bound >= least * (1 - 1e-9));
+                    for (int gone = 0; gone <= size; gone++) {
+                        double exact = mixture_divergence(sigma, rate, gone, size - gone, alpha);
+                        assert_true(exact <= bound * (1 + 1e-6));
+                        nearest = fmax(nearest, exact / bound);
+                        if (gone == size && sigma > 1) /* the curve of one member is below it */
+                            assert_true(exact > 1.01 * brume_renyi_sampled_gaussian_upper(&one.cost,
+                                                                                          alpha));
+                    }
+                }
+            }
+    assert_true(nearest > 0.5);
+}
+
+/* One of two leaves and the other comes; a pure mechanism tells them apart too. Neither order of
+ * the sampled law says as much as this pair of data reaches: that was the bound once. */
+static void who_comes_while_another_goes_is_covered(void **state)
+{
+    (void)state;
+    const double rates[] = {.5, .3, .1}, pures[] = {1.5, 1, .3}, epsilons[] = {1, .9, .3};
+    for (int i = 0; i < 3; i++) {
+        double sigma = .1, a = exp(-pures[i]), exact = 0;
+        const double mass[] = {1 / (1 + a), (1 - a) / (1 + a) * a, a * a / (1 + a)};
+        for (int x = 0; x < 3; x++) /* the law of two steps of the pure one */
+            exact += mass[x] *
+                     mixture_delta(sigma, rates[i], 1, 1, epsilons[i] - 2 * (1 - x) * pures[i]);
+        brume_term one = sampled_gaussian(sigma, rates[i]), terms[2] = {one, group_of(pures[i], 2)};
+        brume_composition out;
+        brume_error error;
+        assert_ok(brume_cost_group(&one.cost, 2, &terms[0].cost, &error));
+        assert_ok(brume_compose_delta(terms, 2, epsilons[i], NULL, &out, &error));
+        assert_true(out.value.upper >= exact * (1 - 1e-6));
+        terms[0] = members_on_a_sample(sigma, rates[i], 2);
+        assert_ok(brume_compose_delta(terms, 2, epsilons[i], NULL, &out, &error));
+        assert_true(out.value.upper < exact * .99);
+    }
+}
+
+/* Beyond what a curve is computed for, the sample is not counted on. */
+static void a_large_group_is_charged_without_its_sample(void **state)
+{
+    (void)state;
+    brume_term one = sampled_gaussian(3, .01), group = one;
+    brume_error error;
+    assert_ok(brume_cost_group(&one.cost, 1000, &group.cost, &error));
+    assert_int_equal(group.cost.loss, BRUME_UPPER);
+    assert_int_equal(group.cost.law.kind, BRUME_LOSS_GAUSSIAN);
+    assert_true(group.cost.law.a >= 1000. / 3 && group.cost.law.a < 1000. / 3 * (1 + 1e-12));
 }
 
 int main(void)
@@ -201,7 +292,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_law_of_a_group_is_the_iterated_power),
         cmocka_unit_test(no_chain_of_steps_exceeds_it),
-        cmocka_unit_test(a_group_on_a_sample_is_dominated),
+        cmocka_unit_test(members_who_all_leave_are_dominated),
+        cmocka_unit_test(the_curve_of_a_group_on_a_sample_holds),
+        cmocka_unit_test(who_comes_while_another_goes_is_covered),
+        cmocka_unit_test(a_large_group_is_charged_without_its_sample),
     };
     return cmocka_run_group_tests_name("accountant group", tests, NULL, NULL);
 }

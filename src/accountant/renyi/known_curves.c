@@ -246,6 +246,39 @@ double brume_renyi_sampled_gaussian_upper(const brume_cost *cost, double alpha)
     return divergence < plain ? divergence : plain;
 }
 
+/* The curve for `members` records that are all in the data or all not: at least that of a sample in
+ * which some of them are, and all of them are as soon as one is. */
+static double members_upper(const brume_loss *law, double members, double alpha)
+{
+    /* up: a larger rate; down: a smaller sigma */
+    double some = -expm1(members * log1p(-law->rate)) * (1 + 0x1p-48);
+    brume_cost all = {.law = *law};
+    all.law.rate = law->rate < 1 ? fmin(some, 1) : 1;
+    all.law.a = brume_divide_down(law->a, members);
+    return brume_renyi_sampled_gaussian_upper(&all, alpha * (1 + 0x1p-50)); /* up, with the order */
+}
+
+/* `gone` leave, the others come: through the data without any of them, by Hoelder's inequality with
+ * c = size/(size - gone) (proofs/guarantees.md):
+ *   D_alpha <= c alpha/(c alpha - 1) D_{(c alpha - 1)/(c - 1)} + D_{c alpha} . */
+static double exchange_upper(const brume_loss *law, double gone, double alpha)
+{
+    double size = (double)law->shift, come = size - gone, product = size * alpha;
+    double first = members_upper(law, gone, (product - come) / gone);
+    double second = members_upper(law, come, product / come);
+    return (product / (product - come) * first + second) * (1 + 0x1p-48); /* up */
+}
+
+double brume_renyi_sampled_group_upper(const brume_cost *cost, double alpha)
+{
+    const brume_loss *law = &cost->law;
+    alpha = alpha > 1 ? alpha : 1 + 0x1p-52;
+    double most = members_upper(law, (double)law->shift, alpha);
+    for (double gone = 1; gone < (double)law->shift; gone++)
+        most = fmax(most, exchange_upper(law, gone, alpha));
+    return most;
+}
+
 /* --- the least rho of a curve: at most 2e-4 above the largest D_alpha/alpha --- */
 
 /* The curve of k-ary randomized response and of discrete Laplace of a small shift in doubles,

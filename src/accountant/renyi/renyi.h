@@ -79,6 +79,10 @@ double brume_renyi_rho_upper(const brume_cost *cost, double alpha); /* alpha rho
  * that of integer Gaussian noise, whose loss law is another: there the cost's `loss` is absent. */
 double brume_renyi_sampled_gaussian_upper(const brume_cost *cost, double alpha);
 
+/* Of a group of law.shift records on such a sample, of whom any may come while the others go; law.a
+ * and law.rate are those of one of them. Its work grows with the group. */
+double brume_renyi_sampled_group_upper(const brume_cost *cost, double alpha);
+
 /* D of order 1 + t in doubles, rounded up: of pure, k-ary and discrete Laplace laws of a small
  * shift; infinite of others, and where doubles do not reach. */
 double brume_renyi_quick_upper(const brume_loss *law, double t);

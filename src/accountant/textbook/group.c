@@ -5,14 +5,18 @@
  * the discrete Laplace of 1/scale = epsilon and that shift, and one of them attains it
  * (proofs/guarantees.md); the pure guarantee becomes (size eps, delta (e^{size eps}-1)/(e^eps-1));
  * rho becomes size^2 rho, which has no such rule once the mechanism can fail, so that with a
- * failure only the pure guarantee is left. A Gaussian on a Poisson sample is dominated by one on a
- * sample of rate 1 - (1-rate)^size with size times the shift. Only shifted noise is exact for
- * groups: another mechanism that attains epsilon need not attain the worst law of a group. */
+ * failure only the pure guarantee is left. Only shifted noise is exact for groups: another
+ * mechanism that attains epsilon need not attain the worst law of a group.
+ *
+ * Of a Gaussian on a Poisson sample both data may be mixtures: of two units one may leave and the
+ * other come. No order of a sampled law dominates that, so such groups have a Renyi curve and no
+ * loss law. */
 #include <brume/account/method.h>
 
 #include <math.h>
 
 #include "accountant/law/law.h"
+#include "accountant/renyi/renyi.h"
 #include "accountant/textbook/pure.h"
 #include "base/error.h"
 #include "number/rounding.h"
@@ -37,17 +41,8 @@ static bool group_law(const brume_loss *law, uint64_t size, brume_loss *out)
             return false;
         result.shift = law->shift * size;
         break;
-    case BRUME_LOSS_POISSON_GAUSSIAN: {
-        /* Some of the group enter with probability 1 - (1-rate)^size, and all of them shift it the
-         * furthest. up: a larger rate; down: a smaller sigma */
-        double some = -expm1((double)size * log1p(-law->rate)) * (1 + 0x1p-48);
-        result.rate = law->rate < 1 ? fmin(some, 1) : 1;
-        result.a = brume_divide_down(law->a, brume_count_up(size));
-        if (!(result.a > 1e-300))
-            return false;
-        break;
-    }
-    case BRUME_LOSS_POISSON_PURE: /* several records may enter the sample: another pair */
+    case BRUME_LOSS_POISSON_GAUSSIAN: /* some may come while others go: a curve, see below */
+    case BRUME_LOSS_POISSON_PURE:     /* several records may enter the sample: another pair */
     case BRUME_LOSS_POISSON_LAPLACE:
     case BRUME_LOSS_POISSON_DISCRETE_LAPLACE:
     case BRUME_LOSS_NONE:
@@ -57,6 +52,25 @@ static bool group_law(const brume_loss *law, uint64_t size, brume_loss *out)
         return false;
     *out = result;
     return true;
+}
+
+/* The curve of a group on a Poisson sample; of a large group, whose curve would take long, the law
+ * without sampling, which costs more. */
+static void group_curve(const brume_loss *law, uint64_t size, brume_cost *out)
+{
+    enum { MOST_CURVE = 64 };
+    out->law = *law;
+    if (size <= MOST_CURVE) {
+        out->law.shift = size;
+        out->renyi = BRUME_UPPER;
+        out->renyi_upper = brume_renyi_sampled_group_upper;
+        return;
+    }
+    /* up: mu = size/sigma */
+    out->law = (brume_loss){.kind = BRUME_LOSS_GAUSSIAN,
+                            .a = brume_divide_up(brume_count_up(size), law->a)};
+    if (isfinite(out->law.a))
+        out->loss = BRUME_UPPER;
 }
 
 /* Is the group's law the law of a pair of its data? */
@@ -93,6 +107,8 @@ brume_status brume_cost_group(const brume_cost *cost, uint64_t size, brume_cost 
             law = (brume_loss){.kind = BRUME_LOSS_PURE, .a = cost->epsilon};
         if (cost->loss != BRUME_ABSENT && group_law(&law, size, &result.law))
             result.loss = exact ? cost->loss : BRUME_UPPER;
+        if (cost->loss != BRUME_ABSENT && law.kind == BRUME_LOSS_POISSON_GAUSSIAN)
+            group_curve(&law, size, &result);
         if (cost->concentrated != BRUME_ABSENT) {
             double factor = brume_multiply_up(brume_count_up(size), brume_count_up(size));
             result.concentrated = BRUME_UPPER;
@@ -100,7 +116,7 @@ brume_status brume_cost_group(const brume_cost *cost, uint64_t size, brume_cost 
         }
     }
     if (result.pure == BRUME_ABSENT && result.loss == BRUME_ABSENT &&
-        result.concentrated == BRUME_ABSENT)
+        result.renyi == BRUME_ABSENT && result.concentrated == BRUME_ABSENT)
         return brume_fail(error, BRUME_EUNSUPPORTED, "give the sensitivity of the group instead",
                           "what this release costs a group is not known");
     if (result.delta_failure >= 1)
