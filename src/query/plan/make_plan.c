@@ -335,6 +335,7 @@ static size_t measure_quantiles(brume_plan *plan, int value, int64_t (*fractions
         int measure = add_new_measure(plan, BRUME_MEASURE_QUANTILES, value);
         plan->measures[measure].fractions = (const int64_t(*)[2])(fractions + j);
         plan->measures[measure].fraction_count = each;
+        plan->values[value].breaks_ties = plan->values[value].breaks_ties || each > 1;
     }
     for (size_t i = 0; i < query->aggregate_count; i++) {
         if (query->aggregates[i].kind != BRUME_AGGREGATE_QUANTILE ||
