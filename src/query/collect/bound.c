@@ -42,8 +42,9 @@ static brume_status lay_out_totals(brume_bounder *bounder, brume_error *error)
         words += bounder->values[i].squares ? 5 : 3;
         if (!bounder->values[i].keep)
             continue;
-        bounder->listed_size = sizeof(listed_row) + bounder->measured_size;
         bounder->breaks_ties = bounder->breaks_ties || !bounder->values[i].no_breakers;
+        bounder->listed_size = sizeof(listed_row) + bounder->breaks_ties * sizeof(uint64_t) +
+                               bounder->measured_size;
     }
     bounder->total_size = sizeof(total) + words * sizeof(uint64_t);
     return BRUME_OK;

@@ -120,8 +120,8 @@ typedef struct kept_key {
 /* A row whose values are listed, where nothing is cut. */
 typedef struct listed_row {
     uint32_t unit, group; /* as in `total` */
-    uint64_t breaker;     /* keyed hash of unit, group and number of the row among theirs */
-    uint64_t measured[];
+    uint64_t words[]; /* where ties are broken the breaker, a keyed hash of unit, group and number
+                         of the row among theirs; then what the row measures */
 } listed_row;
 
 typedef struct shard {
@@ -269,6 +269,11 @@ BRUME_MUST_USE brume_status brume_totals_take(shard *own, brume_bounder *bounder
                                               const unsigned char *rows, size_t count,
                                               brume_error *error);
 void brume_totals_clear(shard *own);
+
+static inline uint64_t *listed_measured(const brume_bounder *bounder, listed_row *row)
+{
+    return row->words + bounder->breaks_ties;
+}
 
 static inline void *record_in(const records *all, size_t size, size_t index)
 {

@@ -283,7 +283,7 @@ static brume_status collect_rows(const brume_collection *collection, brume_engin
     brume_status status = open_bounder(collection, bits, &rows.bounder, error);
     if (status == BRUME_OK && collection->cells > 0)
         status = brume_cells_visit(collection, declare_cell, rows.bounder, error);
-    if (status == BRUME_OK)
+    if (status == BRUME_OK && !collection->unread)
         status = stream_rows(&rows, error);
     collected->bounder = rows.bounder;
     if (status != BRUME_OK)

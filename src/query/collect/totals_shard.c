@@ -186,8 +186,9 @@ static void list_row(shard *own, const brume_bounder *bounder, const total *of,
     listed_row *made = record_in(&own->listed, bounder->listed_size, own->listed.count++);
     made->unit = of->unit;
     made->group = of->group;
-    made->breaker = bounder->breaks_ties ? brume_siphash_words(&bounder->choice_key, words, 2) : 0;
-    memcpy(made->measured, row->measured, bounder->measured_size);
+    if (bounder->breaks_ties)
+        made->words[0] = brume_siphash_words(&bounder->choice_key, words, 2);
+    memcpy(listed_measured(bounder, made), row->measured, bounder->measured_size);
 }
 
 /* ---- taking rows: memory is fetched in steps, each before the next asks for it ---- */
