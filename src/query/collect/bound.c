@@ -40,8 +40,11 @@ static brume_status lay_out_totals(brume_bounder *bounder, brume_error *error)
     for (size_t i = 0; i < bounder->plan.value_count; i++) {
         bounder->total_at[i] = words;
         words += bounder->values[i].squares ? 5 : 3;
-        if (bounder->values[i].keep)
-            bounder->listed_size = sizeof(listed_row) + bounder->measured_size;
+        if (!bounder->values[i].keep)
+            continue;
+        bounder->breaks_ties = bounder->breaks_ties || !bounder->values[i].no_breakers;
+        bounder->listed_size = sizeof(listed_row) + bounder->breaks_ties * sizeof(uint64_t) +
+                               bounder->measured_size;
     }
     bounder->total_size = sizeof(total) + words * sizeof(uint64_t);
     return BRUME_OK;
@@ -79,6 +82,7 @@ brume_status brume_bounder_open(const brume_bound_plan *plan, brume_bits *bits, 
         return brume_no_memory(error, "the units and groups");
     pthread_mutex_init(&bounder->workers_lock, NULL);
     pthread_rwlock_init(&bounder->groups_lock, NULL);
+    brume_pages_open(&bounder->pages);
     for (size_t i = 0; i < SHARDS; i++)
         pthread_mutex_init(&bounder->shards[i].lock, NULL);
     brume_status status = prepare(bounder, plan, bits, error);
@@ -129,6 +133,7 @@ void brume_bounder_close(brume_bounder *bounder)
         brume_shard_clear(&bounder->shards[i], bounder);
         pthread_mutex_destroy(&bounder->shards[i].lock);
     }
+    brume_pages_close(&bounder->pages);
     free_result(bounder);
     brume_dictionary_clear(&bounder->groups);
     free(bounder->group_tokens);
@@ -314,8 +319,8 @@ static brume_status take_batch(brume_bounder *bounder, worker *own, const brume_
     hash_units(bounder, own, units, first, count);
     BRUME_TRY(brume_bound_groups(bounder, own, chunk, first, count, error));
     /* Ranks come from the other key: the table's must not decide them. Where a unit has one pair
-     * and no row is listed nothing is decided by them. */
-    if (bounder->plan.key_count == 0 && bounder->plan.totals && !bounder->listed_size)
+     * and no ties are broken nothing is decided by them. */
+    if (bounder->plan.key_count == 0 && bounder->plan.totals && !bounder->breaks_ties)
         memset(own->ranks, 0, count * sizeof *own->ranks);
     else
         brume_siphash_batch_two(&bounder->choice_key, own->hashes, own->tokens, count, own->ranks);

@@ -42,6 +42,7 @@ typedef struct brume_bound_value {
     bool squares;      /* also sum (x - centre)^2; then |x - centre| <= 2^31 */
     bool keep;         /* also list the values, for quantiles and modes: those of the kept rows, or
                           where nothing is cut all of them, with weights (brume_totals_list) */
+    bool no_breakers;  /* where nothing is cut: listed values need no `breaker` */
 } brume_bound_value;
 
 enum { BRUME_BOUND_VALUES = 1024 }; /* of one row, at most */
@@ -84,8 +85,8 @@ typedef struct brume_bounded_value {
     brume_i128 squares;      /* of (x - centre)^2 */
     const int64_t *kept;     /* the values, in no order: `count` of them, where asked for */
     const uint32_t *weights; /* beside each: what it weighs (limit/clip.h); NULL: 1 each */
-    const uint32_t
-        *breaker; /* beside each: keyed hash of unit, row and occurrence, to break ties */
+    const uint32_t *breaker; /* beside each: keyed hash of unit, row and occurrence, to break ties;
+                                NULL: none */
 } brume_bounded_value;
 
 typedef struct brume_bounded_group {

@@ -15,6 +15,7 @@
 
 #include <pthread.h>
 
+#include "query/collect/large_pages.h"
 #include "query/collect/bound.h"
 #include "query/collect/dictionary.h"
 #include "query/limit/total.h"
@@ -27,6 +28,7 @@ enum {
     SHARDS = 1 << SHARD_BITS,
     WAITING_MOST = 128, /* rows that wait for one shard in one worker */
     TEXT_ROOM = 4096,   /* bytes of their units' names, where units are text */
+    BLOCK_BITS = 8,     /* 2^BLOCK_BITS records of a shard lie behind each other */
     NO_GROUP = UINT32_MAX,
 };
 
@@ -85,11 +87,17 @@ typedef struct pair {
 
 /* Blocks of pairs come from slabs; given-back ones wait in a list for each size. */
 typedef struct slab {
-    struct slab *next;
+    unsigned char *bytes;
     size_t used, room;
-    unsigned char padding[40];
-    unsigned char bytes[];
+    size_t all; /* bytes of this slab and of those before it */
 } slab;
+
+/* Records of one size, in the order they were added. They stay where they are. */
+typedef struct records {
+    unsigned char **blocks; /* of 2^BLOCK_BITS records each */
+    size_t block_count, block_room;
+    size_t count;
+} records;
 
 typedef struct spare_block {
     struct spare_block *next;
@@ -112,8 +120,8 @@ typedef struct kept_key {
 /* A row whose values are listed, where nothing is cut. */
 typedef struct listed_row {
     uint32_t unit, group; /* as in `total` */
-    uint64_t breaker;     /* keyed hash of unit, group and number of the row among theirs */
-    uint64_t measured[];
+    uint64_t words[]; /* where ties are broken the breaker, a keyed hash of unit, group and number
+                         of the row among theirs; then what the row measures */
 } listed_row;
 
 typedef struct shard {
@@ -121,20 +129,17 @@ typedef struct shard {
     unit_slot *slots; /* open addressing by the low bits of the unit's hash */
     size_t slot_room; /* a power of two */
     size_t unit_count;
-    slab *slabs;
-    size_t slab_bytes; /* in all slabs */
-    slab *names;       /* of text units: length (4 bytes) and bytes */
+    slab blocks;
+    slab names; /* of text units: length (4 bytes) and bytes */
     spare_block *spare[CLASSES];
     /* totals: */
-    unsigned char *totals; /* `total_count` records of bounder->total_size */
-    size_t total_count, total_room;
+    records totals; /* of bounder->total_size */
     uint64_t
         *places; /* open addressing: upper half of the rank, number of the total + 1; 0: free */
     size_t place_room;
     kept_key *kept_keys; /* by the number of the unit */
     size_t kept_room;
-    unsigned char *listed; /* `listed_count` records of bounder->listed_size */
-    size_t listed_count, listed_room;
+    records listed; /* of bounder->listed_size */
 } shard;
 
 /* Rows that wait for one shard. */
@@ -170,11 +175,13 @@ struct brume_bounder {
     size_t total_size;            /* of a record of totals */
     size_t *total_at;             /* where the words of each value begin in it */
     size_t listed_size;           /* of a row whose values are listed; 0: none are */
+    bool breaks_ties;             /* listed rows have breakers */
     size_t name_size, data_size;  /* in a block: of the pointer to a name; of each pair's data */
     pthread_rwlock_t groups_lock; /* guards the two below */
     brume_dictionary groups;
     uint64_t *group_tokens; /* keyed hash of each group's key */
     size_t token_room;
+    brume_pages pages; /* of the shards */
     shard shards[SHARDS];
     pthread_mutex_t workers_lock; /* guards the four below */
     worker *workers, *idle;
@@ -239,17 +246,17 @@ BRUME_MUST_USE brume_status brume_bounder_flush(brume_bounder *bounder, brume_er
 
 /* bound_units.c: make room for `more` units, so that none of the slots moves; the slot of a unit,
  * new (with no block) if *added. */
-BRUME_MUST_USE brume_status brume_units_reserve(shard *own, const brume_bounder *bounder,
-                                                size_t more, brume_error *error);
+BRUME_MUST_USE brume_status brume_units_reserve(shard *own, brume_bounder *bounder, size_t more,
+                                                brume_error *error);
 unit_slot *brume_units_find(shard *own, const brume_bounder *bounder, const waiting_row *row,
                             bool *added);
 
 /* Keep a text unit's name; NULL: no memory. */
-const unsigned char *brume_units_keep_name(shard *own, const char *text, uint32_t length);
+const unsigned char *brume_units_keep_name(shard *own, brume_bounder *bounder, const char *text,
+                                           uint32_t length);
 
-/* Room in the newest slab of a list, beginning a new one if need be; NULL: no memory. */
-unsigned char *brume_slab_take(slab **slabs, size_t *all_bytes, size_t need);
-void brume_slab_free(slab *slabs);
+/* Room in the slab, beginning a new one if need be; NULL: no memory. */
+unsigned char *brume_slab_take(slab *from, brume_pages *pages, size_t need);
 
 /* bound_shard.c: free what it holds; take `count` <= WAITING_MOST rows, under its lock. */
 void brume_shard_clear(shard *own, const brume_bounder *bounder);
@@ -263,9 +270,19 @@ BRUME_MUST_USE brume_status brume_totals_take(shard *own, brume_bounder *bounder
                                               brume_error *error);
 void brume_totals_clear(shard *own);
 
+static inline uint64_t *listed_measured(const brume_bounder *bounder, listed_row *row)
+{
+    return row->words + bounder->breaks_ties;
+}
+
+static inline void *record_in(const records *all, size_t size, size_t index)
+{
+    return all->blocks[index >> BLOCK_BITS] + (index & ((1 << BLOCK_BITS) - 1)) * size;
+}
+
 static inline total *total_in(const brume_bounder *bounder, const shard *own, size_t index)
 {
-    return (total *)(void *)(own->totals + index * bounder->total_size);
+    return record_in(&own->totals, bounder->total_size, index);
 }
 
 /* The norms of a shard's units over the groups that are shown. */
@@ -273,7 +290,7 @@ void brume_totals_norms(const brume_bounder *bounder, const shard *own, const br
                         int p, const bool *shown, brume_u128 *norms);
 
 /* Add up the totals into the result's groups, for brume_bounder_finish. */
-void brume_totals_sum(brume_bounder *bounder);
+BRUME_MUST_USE brume_status brume_totals_sum(brume_bounder *bounder, brume_error *error);
 
 /* bound_groups.c: number and token of each row's group, from row `first` on, into the worker;
  * NO_GROUP for a row outside a closed domain. */

@@ -182,7 +182,7 @@ brume_status brume_bounder_finish(brume_bounder *bounder, const brume_bounded_gr
         bounder->result[i].number = i;
     }
     if (bounder->plan.totals) {
-        brume_totals_sum(bounder);
+        BRUME_TRY(brume_totals_sum(bounder, error));
     } else {
         visit_pairs(bounder, visit_sum);
         BRUME_TRY(list_values(bounder, error));

@@ -22,9 +22,6 @@ void brume_shard_clear(shard *own, const brume_bounder *bounder)
         for (size_t j = 0; own->slots[i].block && j < own->slots[i].count; j++)
             free(heap_of(bounder, &own->slots[i], j));
     brume_totals_clear(own);
-    brume_slab_free(own->slabs);
-    brume_slab_free(own->names);
-    free(own->slots);
 }
 
 /* ---- blocks ---- */
@@ -34,7 +31,7 @@ static unsigned class_of(uint32_t room)
     return room <= 1 ? 0 : 32 - (unsigned)__builtin_clz(room - 1);
 }
 
-static brume_status new_block(shard *own, const brume_bounder *bounder, uint32_t room,
+static brume_status new_block(shard *own, brume_bounder *bounder, uint32_t room,
                               unsigned char **block, brume_error *error)
 {
     spare_block **spare = &own->spare[class_of(room)];
@@ -45,14 +42,14 @@ static brume_status new_block(shard *own, const brume_bounder *bounder, uint32_t
     }
     size_t need = bounder->name_size +
                   room * (sizeof(uint64_t) + sizeof(pair) + bounder->data_size);
-    unsigned char *made = brume_slab_take(&own->slabs, &own->slab_bytes, need);
+    unsigned char *made = brume_slab_take(&own->blocks, &bounder->pages, need);
     if (!made)
         return brume_no_memory(error, "the units and groups");
     *block = made;
     return BRUME_OK;
 }
 
-static brume_status grow_block(shard *own, const brume_bounder *bounder, unit_slot *slot,
+static brume_status grow_block(shard *own, brume_bounder *bounder, unit_slot *slot,
                                brume_error *error)
 {
     unit_slot wider = *slot;
@@ -278,14 +275,15 @@ static brume_status keep_row(const brume_bounder *bounder, unit_slot *slot, size
 
 /* ---- taking rows ---- */
 
-static brume_status begin_unit(shard *own, const brume_bounder *bounder, unit_slot *slot,
+static brume_status begin_unit(shard *own, brume_bounder *bounder, unit_slot *slot,
                                const waiting_row *row, brume_error *error)
 {
     uint32_t room = bounder->plan.max_groups > 1 ? 2 : 1;
     unsigned char *block = NULL;
     BRUME_TRY(new_block(own, bounder, room, &block, error));
     if (bounder->text_units) {
-        const unsigned char *name = brume_units_keep_name(own, row->unit.text, row->text_length);
+        const unsigned char *name =
+            brume_units_keep_name(own, bounder, row->unit.text, row->text_length);
         if (!name)
             return brume_no_memory(error, "the units and groups");
         memcpy(block, &name, sizeof name);
@@ -318,7 +316,7 @@ static void fetch_slots(const shard *own, const brume_bounder *bounder, const un
 }
 
 /* The slots of all rows; the blocks of those that may change are on their way. */
-static brume_status find_slots(shard *own, const brume_bounder *bounder, const unsigned char *rows,
+static brume_status find_slots(shard *own, brume_bounder *bounder, const unsigned char *rows,
                                size_t count, unit_slot **slots, brume_error *error)
 {
     for (size_t i = 0; i < count; i++) {

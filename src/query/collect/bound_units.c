@@ -3,49 +3,37 @@
  * look. Two units that shared a slot would share their bounds, and the privacy of both. */
 #include "query/collect/bound_pairs.h"
 
-#include <stdlib.h>
-
 #include "base/error.h"
 
-enum { FIRST_SLOTS = 64, FIRST_SLAB = 8 * 1024, LARGEST_SLAB = 256 * 1024, LINE = 64 };
+enum { FIRST_SLOTS = 64, FIRST_SLAB = 8 * 1024, LARGEST_SLAB = 256 * 1024 };
 
 /* ---- slabs ---- */
 
-unsigned char *brume_slab_take(slab **slabs, size_t *all_bytes, size_t need)
+unsigned char *brume_slab_take(slab *from, brume_pages *pages, size_t need)
 {
-    _Static_assert(sizeof(slab) == LINE, "blocks begin at a cache line");
-    if (!*slabs || (*slabs)->room - (*slabs)->used < need) {
-        size_t room = *all_bytes / 4;
+    if (from->room - from->used < need) {
+        size_t room = from->all / 4;
         room = room < FIRST_SLAB ? FIRST_SLAB : room > LARGEST_SLAB ? LARGEST_SLAB : room;
         room = room < need ? need : room;
-        room = (room + LINE - 1) / LINE * LINE;
-        slab *made = aligned_alloc(LINE, sizeof *made + room);
+        unsigned char *made = brume_pages_take(pages, room);
         if (!made)
             return NULL;
-        made->used = 0;
-        made->room = room;
-        made->next = *slabs;
-        *slabs = made;
-        *all_bytes += room;
+        from->bytes = made;
+        from->used = 0;
+        from->room = room;
+        from->all += room;
     }
-    unsigned char *bytes = (*slabs)->bytes + (*slabs)->used;
-    (*slabs)->used += need;
+    unsigned char *bytes = from->bytes + from->used;
+    from->used += need;
     return bytes;
-}
-
-void brume_slab_free(slab *slabs)
-{
-    for (slab *next; slabs; slabs = next) {
-        next = slabs->next;
-        free(slabs);
-    }
 }
 
 /* ---- names: 4 bytes of length, then the text ---- */
 
-const unsigned char *brume_units_keep_name(shard *own, const char *text, uint32_t length)
+const unsigned char *brume_units_keep_name(shard *own, brume_bounder *bounder, const char *text,
+                                           uint32_t length)
 {
-    unsigned char *name = brume_slab_take(&own->names, &own->slab_bytes, sizeof length + length);
+    unsigned char *name = brume_slab_take(&own->names, &bounder->pages, sizeof length + length);
     if (!name)
         return NULL;
     memcpy(name, &length, sizeof length);
@@ -77,7 +65,7 @@ static uint64_t hash_of(const brume_bounder *bounder, const unit_slot *slot)
                                : brume_siphash_words(&bounder->table_key, &slot->unit, 1);
 }
 
-brume_status brume_units_reserve(shard *own, const brume_bounder *bounder, size_t more,
+brume_status brume_units_reserve(shard *own, brume_bounder *bounder, size_t more,
                                  brume_error *error)
 {
     if (own->unit_count + more <= own->slot_room / 4 * 3)
@@ -86,9 +74,9 @@ brume_status brume_units_reserve(shard *own, const brume_bounder *bounder, size_
     while (own->unit_count + more > room / 4 * 3)
         room *= 2;
     /* 32 bytes each: none straddles a cache line */
-    unit_slot *slots = aligned_alloc(LINE, room * sizeof *slots);
+    unit_slot *slots = brume_pages_take(&bounder->pages, room * sizeof *slots);
     if (!slots)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the units and groups");
+        return brume_no_memory(error, "the units and groups");
     memset(slots, 0, room * sizeof *slots);
     for (size_t i = 0; i < own->slot_room; i++) {
         if (!own->slots[i].block)
@@ -98,7 +86,7 @@ brume_status brume_units_reserve(shard *own, const brume_bounder *bounder, size_
             at = (at + 1) & (room - 1);
         slots[at] = own->slots[i];
     }
-    free(own->slots);
+    brume_pages_give(&bounder->pages, own->slots, own->slot_room * sizeof *slots);
     own->slots = slots;
     own->slot_room = room;
     return BRUME_OK;

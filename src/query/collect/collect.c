@@ -130,8 +130,12 @@ static brume_status open_bounder(const brume_collection *collection, brume_bits 
     for (size_t i = 0; status == BRUME_OK && i < collection->value_count; i++) {
         brume_measure measure = {.low = collection->values[i].low,
                                  .high = collection->values[i].high};
-        values[i] = (brume_bound_value){measure.low, measure.high, brume_measure_centre(&measure),
-                                        collection->values[i].squares, collection->values[i].keep};
+        values[i] = (brume_bound_value){measure.low,
+                                        measure.high,
+                                        brume_measure_centre(&measure),
+                                        collection->values[i].squares,
+                                        collection->values[i].keep,
+                                        !collection->values[i].breaks_ties};
     }
     brume_bound_plan bounds = {.max_groups = collection->max_groups,
                                .max_rows = collection->max_rows,
@@ -279,7 +283,7 @@ static brume_status collect_rows(const brume_collection *collection, brume_engin
     brume_status status = open_bounder(collection, bits, &rows.bounder, error);
     if (status == BRUME_OK && collection->cells > 0)
         status = brume_cells_visit(collection, declare_cell, rows.bounder, error);
-    if (status == BRUME_OK)
+    if (status == BRUME_OK && !collection->unread)
         status = stream_rows(&rows, error);
     collected->bounder = rows.bounder;
     if (status != BRUME_OK)

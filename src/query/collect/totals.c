@@ -31,21 +31,6 @@ static uint64_t count_of(const brume_bounder *bounder, const total *one, size_t 
     return one->words[bounder->total_at[value]];
 }
 
-void brume_totals_sum(brume_bounder *bounder)
-{
-    bool kept = bounder->plan.keep_key;
-    for (size_t s = 0; s < SHARDS; s++) {
-        const shard *own = &bounder->shards[s];
-        for (size_t i = 0; i < own->total_count; i++) {
-            const total *one = total_in(bounder, own, i);
-            bounder->result[one->group].rows += one->rows;
-            bounder->result[one->group].units += !kept;
-        }
-        for (size_t i = 0; kept && i < own->unit_count; i++)
-            bounder->result[own->kept_keys[i].group].units++;
-    }
-}
-
 /* ---- norms ---- */
 
 static brume_i128 entry_of(const brume_bounder *bounder, const total *one, const brume_total *of)
@@ -73,7 +58,7 @@ void brume_totals_norms(const brume_bounder *bounder, const shard *own, const br
                         int p, const bool *shown, brume_u128 *norms)
 {
     memset(norms, 0, own->unit_count * sizeof *norms);
-    for (size_t i = 0; i < own->total_count; i++) {
+    for (size_t i = 0; i < own->totals.count; i++) {
         const total *one = total_in(bounder, own, i);
         if (is_shown(shown, one))
             norms[one->unit] += brume_limit_part(entry_of(bounder, one, of), p);
@@ -110,7 +95,7 @@ static uint64_t count_totals(const brume_bounder *bounder)
 {
     uint64_t count = 0;
     for (size_t s = 0; s < SHARDS; s++)
-        count += bounder->shards[s].total_count;
+        count += bounder->shards[s].totals.count;
     return count;
 }
 
@@ -136,6 +121,43 @@ static void visit_shards(const brume_bounder *bounder, size_t lane_count,
     lanes all = {.bounder = bounder, .visit = visit, .context = context};
     brume_parallel_run_on(lane_count, lane_count, count_totals(bounder) / lane_count, run_lane,
                           &all);
+}
+
+/* ---- sums of the groups ---- */
+
+typedef struct adding {
+    const brume_bounder *bounder;
+    uint64_t *numbers; /* [lane][group]: rows, units */
+} adding;
+
+static void add_shard(void *context, size_t lane, const shard *own)
+{
+    const adding *how = context;
+    const brume_bounder *bounder = how->bounder;
+    uint64_t *numbers = how->numbers + 2 * lane * bounder->result_groups;
+    bool kept = bounder->plan.keep_key;
+    for (size_t i = 0; i < own->totals.count; i++) {
+        const total *one = total_in(bounder, own, i);
+        numbers[2 * (size_t)one->group] += one->rows;
+        numbers[2 * (size_t)one->group + 1] += !kept;
+    }
+    for (size_t i = 0; kept && i < own->unit_count; i++)
+        numbers[2 * (size_t)own->kept_keys[i].group + 1]++;
+}
+
+brume_status brume_totals_sum(brume_bounder *bounder, brume_error *error)
+{
+    size_t groups = bounder->result_groups, lane_count = count_summing_lanes(bounder, 2 * groups);
+    adding how = {bounder, calloc(2 * groups * lane_count + 1, sizeof *how.numbers)};
+    if (!how.numbers)
+        return brume_no_memory(error, "the units and groups");
+    visit_shards(bounder, lane_count, add_shard, &how);
+    for (size_t i = 0; i < groups * lane_count; i++) {
+        bounder->result[i % groups].rows += how.numbers[2 * i];
+        bounder->result[i % groups].units += how.numbers[2 * i + 1];
+    }
+    free(how.numbers);
+    return BRUME_OK;
 }
 
 static size_t most_units(const brume_bounder *bounder)
@@ -242,7 +264,7 @@ static void limit_shard(void *context, size_t lane, const shard *own)
         for (size_t i = 0; i < own->unit_count; i++)
             factors[j * how->units + i] = factor_of(norms[i], &how->limits[j], how->p);
     }
-    for (size_t i = 0; i < own->total_count; i++) {
+    for (size_t i = 0; i < own->totals.count; i++) {
         const total *one = total_in(how->bounder, own, i);
         brume_i128 *to = sums + one->group * how->sum_count;
         if (!is_shown(how->shown, one))

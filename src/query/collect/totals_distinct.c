@@ -33,7 +33,7 @@ static size_t find_pairs(brume_bounder *bounder, const shard *own, uint64_t limi
 {
     size_t count = 0;
     memset(of_unit, 0, (own->unit_count + 1) * sizeof *of_unit);
-    for (size_t i = 0; i < own->total_count; i++) {
+    for (size_t i = 0; i < own->totals.count; i++) {
         const total *one = total_in(bounder, own, i);
         of_unit[one->unit] += !shown || shown[one->group];
     }
@@ -59,7 +59,7 @@ brume_status brume_totals_distinct(brume_bounder *bounder, uint64_t limit, const
     for (size_t s = 0; s < SHARDS; s++) {
         const shard *own = &bounder->shards[s];
         uint64_t *of_unit = malloc((own->unit_count + 1) * sizeof *of_unit);
-        ranked_pair *pairs = malloc((own->total_count + 1) * sizeof *pairs);
+        ranked_pair *pairs = malloc((own->totals.count + 1) * sizeof *pairs);
         if (!of_unit || !pairs) {
             free(of_unit);
             free(pairs);

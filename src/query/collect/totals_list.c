@@ -9,14 +9,15 @@
 #include "query/collect/totals.h"
 #include "query/limit/clip.h"
 
-static const listed_row *listed_in(const brume_bounder *bounder, const shard *own, size_t index)
+static listed_row *listed_in(const brume_bounder *bounder, const shard *own, size_t index)
 {
-    return (const listed_row *)(const void *)(own->listed + index * bounder->listed_size);
+    return record_in(&own->listed, bounder->listed_size, index);
 }
 
-static bool is_listed(const listed_row *row, const bool *shown, size_t value)
+static bool is_listed(const brume_bounder *bounder, listed_row *row, const bool *shown,
+                      size_t value)
 {
-    return (!shown || shown[row->group]) && measured_has(row->measured, value);
+    return (!shown || shown[row->group]) && measured_has(listed_measured(bounder, row), value);
 }
 
 /* Room for the lists of one value in all groups. */
@@ -27,9 +28,9 @@ static brume_status make_lists(brume_bounder *bounder, size_t value, const bool 
     for (size_t g = 0; g < bounder->result_groups; g++)
         bounder->result_values[g * values + value].count = 0;
     for (size_t s = 0; s < SHARDS; s++)
-        for (size_t i = 0; i < bounder->shards[s].listed_count; i++) {
-            const listed_row *row = listed_in(bounder, &bounder->shards[s], i);
-            if (is_listed(row, shown, value))
+        for (size_t i = 0; i < bounder->shards[s].listed.count; i++) {
+            listed_row *row = listed_in(bounder, &bounder->shards[s], i);
+            if (is_listed(bounder, row, shown, value))
                 bounder->result_values[row->group * values + value].count++;
         }
     for (size_t g = 0; g < bounder->result_groups; g++) {
@@ -42,9 +43,10 @@ static brume_status make_lists(brume_bounder *bounder, size_t value, const bool 
         to->weights = bounder->weights[at] =
             malloc((size_t)(to->count + 1) * sizeof **bounder->weights);
         to->breaker = bounder->breakers[at] =
-            malloc((size_t)(to->count + 1) * sizeof **bounder->breakers);
+            bounder->breaks_ties ? malloc((size_t)(to->count + 1) * sizeof **bounder->breakers)
+                                 : NULL;
         to->count = 0; /* counted up again as the lists are filled */
-        if (!to->kept || !to->weights || !to->breaker)
+        if (!to->kept || !to->weights || (bounder->breaks_ties && !to->breaker))
             return brume_no_memory(error, "the values of a quantile");
     }
     return BRUME_OK;
@@ -54,15 +56,16 @@ static void fill_lists(brume_bounder *bounder, const shard *own, const brume_tot
                        size_t value, const bool *shown, brume_u128 *norms)
 {
     brume_totals_norms(bounder, own, &limit->of, 1, shown, norms);
-    for (size_t i = 0; i < own->listed_count; i++) {
-        const listed_row *row = listed_in(bounder, own, i);
+    for (size_t i = 0; i < own->listed.count; i++) {
+        listed_row *row = listed_in(bounder, own, i);
         size_t at = row->group * bounder->plan.value_count + value;
-        if (!is_listed(row, shown, value))
+        if (!is_listed(bounder, row, shown, value))
             continue;
         uint64_t place = bounder->result_values[at].count++;
-        bounder->kept[at][place] = measured_value(bounder, row->measured, value);
+        bounder->kept[at][place] = measured_value(bounder, listed_measured(bounder, row), value);
         bounder->weights[at][place] = brume_limit_weight(norms[row->unit], limit->limit);
-        bounder->breakers[at][place] = (uint32_t)row->breaker;
+        if (bounder->breaks_ties)
+            bounder->breakers[at][place] = (uint32_t)row->words[0];
     }
 }
 

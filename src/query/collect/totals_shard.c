@@ -10,29 +10,44 @@
 
 #include "base/error.h"
 
-enum { FIRST = 256, LINE = 64 };
+enum { FIRST = 256 };
 
 void brume_totals_clear(shard *own)
 {
-    free(own->totals);
-    free(own->places);
+    free((void *)own->totals.blocks);
     free(own->kept_keys);
-    free(own->listed);
+    free((void *)own->listed.blocks);
 }
 
 /* ---- room ---- */
 
-/* So that the next WAITING_MOST rows move nothing. */
-static brume_status make_room(shard *own, const brume_bounder *bounder, brume_error *error)
+/* Room for the next WAITING_MOST records. */
+static brume_status make_records(records *all, brume_bounder *bounder, size_t size,
+                                 brume_error *error)
 {
-    if (own->total_room - own->total_count < WAITING_MOST) {
-        size_t room = own->total_room + own->total_room / 2 + FIRST;
-        unsigned char *totals = realloc(own->totals, room * bounder->total_size);
-        if (!totals)
+    if ((all->block_count << BLOCK_BITS) - all->count >= WAITING_MOST)
+        return BRUME_OK;
+    if (all->block_count == all->block_room) {
+        size_t room = 2 * all->block_room + 16;
+        unsigned char **blocks = realloc((void *)all->blocks, room * sizeof *blocks);
+        if (!blocks)
             return brume_no_memory(error, "the units and groups");
-        own->totals = totals;
-        own->total_room = room;
+        all->blocks = blocks;
+        all->block_room = room;
     }
+    unsigned char *made = brume_pages_take(&bounder->pages, size << BLOCK_BITS);
+    if (!made)
+        return brume_no_memory(error, "the units and groups");
+    all->blocks[all->block_count++] = made;
+    return BRUME_OK;
+}
+
+/* So that the next WAITING_MOST rows move nothing. */
+static brume_status make_room(shard *own, brume_bounder *bounder, brume_error *error)
+{
+    BRUME_TRY(make_records(&own->totals, bounder, bounder->total_size, error));
+    if (bounder->listed_size)
+        BRUME_TRY(make_records(&own->listed, bounder, bounder->listed_size, error));
     if (bounder->plan.keep_key && own->kept_room - own->unit_count < WAITING_MOST) {
         size_t room = own->kept_room + own->kept_room / 2 + FIRST;
         kept_key *kept = realloc(own->kept_keys, room * sizeof *kept);
@@ -41,15 +56,7 @@ static brume_status make_room(shard *own, const brume_bounder *bounder, brume_er
         own->kept_keys = kept;
         own->kept_room = room;
     }
-    if (bounder->listed_size && own->listed_room - own->listed_count < WAITING_MOST) {
-        size_t room = own->listed_room + own->listed_room / 2 + FIRST;
-        unsigned char *listed = realloc(own->listed, room * bounder->listed_size);
-        if (!listed)
-            return brume_no_memory(error, "the units and groups");
-        own->listed = listed;
-        own->listed_room = room;
-    }
-    return own->total_count < UINT32_MAX - WAITING_MOST
+    return own->totals.count < UINT32_MAX - WAITING_MOST
                ? BRUME_OK
                : brume_fail(error, BRUME_EOVERFLOW, "ask about fewer rows or groups",
                             "more pairs of a unit and a group than brume can hold");
@@ -60,16 +67,14 @@ static size_t first_place(const shard *own, uint64_t rank)
     return (size_t)(rank >> 32) & (own->place_room - 1);
 }
 
-static brume_status make_places(shard *own, brume_error *error)
+static brume_status make_places(shard *own, brume_bounder *bounder, brume_error *error)
 {
-    if (own->place_room && own->total_count + WAITING_MOST <= own->place_room / 4 * 3)
+    if (own->place_room && own->totals.count + WAITING_MOST <= own->place_room / 4 * 3)
         return BRUME_OK;
     shard wider = {.place_room = own->place_room ? 2 * own->place_room : 4 * FIRST};
-    wider.places = aligned_alloc(LINE, wider.place_room * sizeof *wider.places);
+    wider.places = brume_pages_take(&bounder->pages, wider.place_room * sizeof *wider.places);
     if (!wider.places)
         return brume_no_memory(error, "the units and groups");
-    /* Not calloc, nor malloc, which the compiler makes calloc of: a page that is read before it is
-     * written is mapped twice, and the second time all processors wait for each other. */
     memset(wider.places, 0, wider.place_room * sizeof *wider.places);
     for (size_t i = 0; i < own->place_room; i++) {
         if (!own->places[i])
@@ -79,7 +84,7 @@ static brume_status make_places(shard *own, brume_error *error)
             at = (at + 1) & (wider.place_room - 1);
         wider.places[at] = own->places[i];
     }
-    free(own->places);
+    brume_pages_give(&bounder->pages, own->places, own->place_room * sizeof *own->places);
     own->places = wider.places;
     own->place_room = wider.place_room;
     return BRUME_OK;
@@ -89,13 +94,14 @@ static brume_status make_places(shard *own, brume_error *error)
 
 /* A slot is taken where `block` is set; that of a text unit points to its name. `count` is the
  * number of the unit. */
-static brume_status begin_unit(shard *own, const brume_bounder *bounder, unit_slot *slot,
+static brume_status begin_unit(shard *own, brume_bounder *bounder, unit_slot *slot,
                                const waiting_row *row, brume_error *error)
 {
     unsigned char *block = (unsigned char *)own;
     if (bounder->text_units) {
-        const unsigned char *name = brume_units_keep_name(own, row->unit.text, row->text_length);
-        block = brume_slab_take(&own->slabs, &own->slab_bytes, sizeof name);
+        const unsigned char *name =
+            brume_units_keep_name(own, bounder, row->unit.text, row->text_length);
+        block = brume_slab_take(&own->blocks, &bounder->pages, sizeof name);
         if (!name || !block)
             return brume_no_memory(error, "the units and groups");
         memcpy(block, &name, sizeof name);
@@ -123,7 +129,7 @@ static void keep_key(shard *own, brume_bounder *bounder, uint32_t unit, const wa
 
 static total *new_total(shard *own, const brume_bounder *bounder, uint32_t unit, uint32_t group)
 {
-    total *made = total_in(bounder, own, own->total_count++);
+    total *made = total_in(bounder, own, own->totals.count++);
     memset(made, 0, bounder->total_size);
     made->unit = unit;
     made->group = group;
@@ -134,8 +140,8 @@ static total *find_total(shard *own, const brume_bounder *bounder, uint32_t unit
                          const waiting_row *row)
 {
     if (bounder->plan.key_count == 0)
-        return unit < own->total_count ? total_in(bounder, own, unit)
-                                       : new_total(own, bounder, unit, row->group);
+        return unit < own->totals.count ? total_in(bounder, own, unit)
+                                        : new_total(own, bounder, unit, row->group);
     uint64_t tag = row->rank >> 32 << 32;
     size_t at = first_place(own, row->rank);
     for (; own->places[at]; at = (at + 1) & (own->place_room - 1)) {
@@ -145,7 +151,7 @@ static total *find_total(shard *own, const brume_bounder *bounder, uint32_t unit
         if (one->unit == unit && one->group == row->group)
             return one;
     }
-    own->places[at] = tag | (own->total_count + 1);
+    own->places[at] = tag | (own->totals.count + 1);
     return new_total(own, bounder, unit, row->group);
 }
 
@@ -177,12 +183,12 @@ static void list_row(shard *own, const brume_bounder *bounder, const total *of,
                      const waiting_row *row)
 {
     const uint64_t words[] = {row->rank, of->rows};
-    listed_row *made =
-        (listed_row *)(void *)(own->listed + own->listed_count++ * bounder->listed_size);
+    listed_row *made = record_in(&own->listed, bounder->listed_size, own->listed.count++);
     made->unit = of->unit;
     made->group = of->group;
-    made->breaker = brume_siphash_words(&bounder->choice_key, words, 2);
-    memcpy(made->measured, row->measured, bounder->measured_size);
+    if (bounder->breaks_ties)
+        made->words[0] = brume_siphash_words(&bounder->choice_key, words, 2);
+    memcpy(listed_measured(bounder, made), row->measured, bounder->measured_size);
 }
 
 /* ---- taking rows: memory is fetched in steps, each before the next asks for it ---- */
@@ -218,7 +224,7 @@ brume_status brume_totals_take(shard *own, brume_bounder *bounder, const unsigne
     BRUME_TRY(brume_units_reserve(own, bounder, count, error));
     BRUME_TRY(make_room(own, bounder, error));
     if (bounder->plan.key_count > 0)
-        BRUME_TRY(make_places(own, error));
+        BRUME_TRY(make_places(own, bounder, error));
     fetch(own, bounder, rows, count);
     for (size_t i = 0; i < count; i++) {
         bool added = false;

@@ -13,6 +13,7 @@ typedef struct brume_plan_value {
     int64_t low, high;                /* bounds on the grid */
     double step;                      /* value = step * grid integer */
     bool squares, keep;
+    bool breaks_ties; /* several quantiles are drawn one within the other */
     const brume_policy_column
         *declared; /* for modes: the grid integer is the place in its domain */
 } brume_plan_value;
@@ -39,6 +40,7 @@ typedef struct brume_collection {
     bool bounded;    /* max_groups or max_rows may cut what a unit has */
     bool totals;     /* nothing is cut: a unit's totals are limited as a whole (collect/totals.h) */
     bool pushed;     /* totals: the engine adds them up where the rows lie (collect/pushed.h) */
+    bool unread;     /* nothing is measured in the groups, which are declared: no row is needed */
     bool all_groups; /* totals: `units` counts all that are in a group, and none is dropped */
     uint64_t cells;  /* declared groups: all combinations of `domain` that can occur; 0: those that
                         some unit has */

@@ -335,6 +335,7 @@ static size_t measure_quantiles(brume_plan *plan, int value, int64_t (*fractions
         int measure = add_new_measure(plan, BRUME_MEASURE_QUANTILES, value);
         plan->measures[measure].fractions = (const int64_t(*)[2])(fractions + j);
         plan->measures[measure].fraction_count = each;
+        plan->values[value].breaks_ties = plan->values[value].breaks_ties || each > 1;
     }
     for (size_t i = 0; i < query->aggregate_count; i++) {
         if (query->aggregates[i].kind != BRUME_AGGREGATE_QUANTILE ||
@@ -390,6 +391,7 @@ static brume_collection collect_groups(const brume_plan *plan)
                               .max_rows = plan->shape.max_rows,
                               .bounded = plan->bounded,
                               .totals = plan->by_totals,
+                              .unread = plan->measure_count == 0 && plan->shape.cells > 0,
                               .cells = plan->shape.cells,
                               .domain = plan->domain,
                               .domain_size = plan->domain_size,

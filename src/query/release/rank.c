@@ -17,11 +17,13 @@
 #include "number/wide.h"
 #include "query/limit/clip.h"
 
-/* Sorted values, and what the first i of them weigh together; without weights that is i. */
+/* Sorted values, and what the first i of them weigh together; NULL: that is i. Equal values may be
+ * one that weighs as much as all of them. */
 typedef struct ranked {
     int64_t *values;
-    uint64_t *upto; /* NULL: no weights */
+    uint64_t *upto;
     size_t count;
+    bool weighted; /* in parts of a row; else each of the values that were given weighs 1 */
 } ranked;
 
 static uint64_t weight_of(const ranked *all, size_t begin, size_t end)
@@ -113,7 +115,7 @@ static brume_status choose(brume_bits *bits, const runs *all, int64_t low, int64
 /* What weighs 1 is a row, or with weights a part of one: the rate is per row. */
 static double rate_per_weight(const ranked *list, double rate)
 {
-    return list->upto ? ldexp(rate, -BRUME_LIMIT_WEIGHT_BITS) : rate; /* exact */
+    return list->weighted ? ldexp(rate, -BRUME_LIMIT_WEIGHT_BITS) : rate; /* exact */
 }
 
 /* `room` is for the runs of so many values, or more. */
@@ -133,12 +135,83 @@ static void close_ranked(ranked *list)
     free(list->upto);
 }
 
+/* What each of the `width` points from `low` on weighs, and which of them are there. */
+typedef struct tally {
+    uint64_t *weights;
+    bool *there;
+    size_t width, different;
+} tally;
+
+static brume_status open_tally(const int64_t *values, const uint32_t *weights, size_t count,
+                               int64_t low, size_t width, tally *out, brume_error *error)
+{
+    tally all = {calloc(width, sizeof *all.weights), calloc(width, sizeof *all.there), width, 0};
+    if (!all.weights || !all.there) {
+        free(all.weights);
+        free(all.there);
+        return brume_no_memory(error, "the values of a quantile");
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t point = (uint64_t)values[i] - (uint64_t)low;
+        all.weights[point] += weights ? weights[i] : 1;
+        all.there[point] = true;
+    }
+    for (size_t i = 0; i < width; i++)
+        all.different += all.there[i];
+    *out = all;
+    return BRUME_OK;
+}
+
+/* Values that lie close together are counted, which gives the same as sorting them does. */
+static brume_status count_ranked(const int64_t *values, const uint32_t *weights, size_t count,
+                                 int64_t low, size_t width, ranked *out, brume_error *error)
+{
+    tally all = {0};
+    BRUME_TRY(open_tally(values, weights, count, low, width, &all, error));
+    ranked list = {malloc((all.different + 1) * sizeof *list.values),
+                   malloc((all.different + 1) * sizeof *list.upto), 0, weights != NULL};
+    bool good = list.values && list.upto;
+    if (good)
+        list.upto[0] = 0;
+    for (size_t i = 0; good && i < width; i++)
+        if (all.there[i]) {
+            list.values[list.count] = (int64_t)((uint64_t)low + i);
+            list.upto[list.count + 1] = list.upto[list.count] + all.weights[i];
+            list.count++;
+        }
+    free(all.weights);
+    free(all.there);
+    if (good)
+        *out = list;
+    else
+        close_ranked(&list);
+    return good ? BRUME_OK : brume_no_memory(error, "the values of a quantile");
+}
+
+/* How many points there are from the least value on to the largest; 0: more than values. */
+static size_t width_of(const int64_t *values, size_t count, int64_t *low)
+{
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (size_t i = 0; i < count; i++) {
+        least = values[i] < least ? values[i] : least;
+        most = values[i] > most ? values[i] : most;
+    }
+    uint64_t width = (uint64_t)most - (uint64_t)least;
+    *low = least;
+    return count && width < count ? (size_t)width + 1 : 0;
+}
+
 /* A sorted copy; with weights, of both. */
 static brume_status open_ranked(const int64_t *values, const uint32_t *weights, size_t count,
                                 ranked *out, brume_error *error)
 {
+    int64_t low = 0;
+    size_t width = width_of(values, count, &low);
+    if (width)
+        return count_ranked(values, weights, count, low, width, out, error);
     ranked list = {malloc((count + 1) * sizeof *list.values),
-                   weights ? malloc((count + 1) * sizeof *list.upto) : NULL, count};
+                   weights ? malloc((count + 1) * sizeof *list.upto) : NULL, count,
+                   weights != NULL};
     uint32_t *beside = weights ? malloc((count + 1) * sizeof *beside) : NULL;
     brume_status status = list.values && (!weights || (list.upto && beside))
                               ? BRUME_OK
@@ -168,9 +241,10 @@ brume_status brume_rank_one(brume_bits *bits, const int64_t *values, const uint3
     ranked list;
     runs room;
     BRUME_TRY(open_ranked(values, weights, count, &list, error));
-    brume_status status = open_runs(count, &room, error);
+    brume_status status = open_runs(list.count, &room, error);
     if (status == BRUME_OK)
-        status = rank_sorted(bits, &list, 0, count, low, high, num, den, rate, &room, out, error);
+        status =
+            rank_sorted(bits, &list, 0, list.count, low, high, num, den, rate, &room, out, error);
     close_runs(&room);
     close_ranked(&list);
     return status;
@@ -271,7 +345,7 @@ brume_status brume_rank_many(brume_bits *bits, const int64_t *values, const uint
     int t = breaker_bits(low, high);
     int64_t *refined = malloc((count + 1) * sizeof *refined);
     int64_t *answers = malloc((fraction_count + 1) * sizeof *answers);
-    ranked list = {NULL, NULL, 0};
+    ranked list = {0};
     runs room = {NULL, NULL, 0};
     brume_status status = refined && answers ? BRUME_OK
                                              : brume_no_memory(error, "the values of a quantile");
@@ -282,12 +356,12 @@ brume_status brume_rank_many(brume_bits *bits, const int64_t *values, const uint
     if (status == BRUME_OK)
         status = open_ranked(refined, weights, count, &list, error);
     if (status == BRUME_OK)
-        status = open_runs(count, &room, error);
+        status = open_runs(list.count, &room, error);
     if (status == BRUME_OK) {
         uint64_t width = (uint64_t)high - (uint64_t)low;
         int64_t last = (int64_t)((width << t) | ((UINT64_C(1) << t) - 1));
         recursion all = {bits, &list, fractions, rate, &room, answers, error};
-        status = recurse(&all, 0, fraction_count, 0, count, 0, last, zero, one);
+        status = recurse(&all, 0, fraction_count, 0, list.count, 0, last, zero, one);
     }
     for (size_t i = 0; status == BRUME_OK && i < fraction_count; i++)
         out[i] = (int64_t)((uint64_t)low + ((uint64_t)answers[i] >> t));

@@ -1,0 +1,111 @@
+/* Memory that is given back all at once: see the header.
+ *
+ * Regions come from the system itself, at the border of a large page, and grow with what is in use.
+ * A region that cannot be had in large pages is had in small ones. */
+#include "query/collect/large_pages.h"
+
+#include <stdint.h>
+#include <sys/mman.h>
+
+enum { LINE = 64, LARGE_PAGE = 1 << 21, LARGEST_REGION = 1 << 26 };
+
+struct brume_pages_region {
+    brume_pages_region *next;
+    size_t used, room; /* both with this head */
+};
+
+_Static_assert(sizeof(struct brume_pages_region) <= LINE, "a head is a line");
+
+void brume_pages_open(brume_pages *pages)
+{
+    *pages = (brume_pages){0};
+    pthread_mutex_init(&pages->lock, NULL);
+}
+
+void brume_pages_close(brume_pages *pages)
+{
+    for (brume_pages_region *next, *region = pages->regions; region; region = next) {
+        next = region->next;
+        munmap(region, region->room);
+    }
+    pthread_mutex_destroy(&pages->lock);
+}
+
+static size_t round_up(size_t size, size_t to)
+{
+    return (size + to - 1) / to * to;
+}
+
+/* `size` is a multiple of a large page. More is asked for, and what is not between borders of large
+ * pages goes back. */
+static void *map(size_t size)
+{
+    unsigned char *start =
+        mmap(NULL, size + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+        return NULL;
+    size_t before = (LARGE_PAGE - (uintptr_t)start % LARGE_PAGE) % LARGE_PAGE;
+    if (before)
+        munmap(start, before);
+    if (before < LARGE_PAGE)
+        munmap(start + before + size, LARGE_PAGE - before);
+    madvise(start + before, size, MADV_HUGEPAGE); /* as it likes */
+    return start + before;
+}
+
+static brume_pages_region *add_region(brume_pages *pages, size_t need)
+{
+    size_t room = pages->bytes / 4;
+    room = room > LARGEST_REGION ? LARGEST_REGION : room;
+    room = round_up(room > need ? room : need, LARGE_PAGE);
+    brume_pages_region *made = map(room);
+    if (!made)
+        return NULL;
+    *made = (brume_pages_region){.next = pages->regions, .used = LINE, .room = room};
+    pages->regions = made;
+    pages->bytes += room;
+    return made;
+}
+
+static unsigned class_of(size_t size)
+{
+    return (unsigned)__builtin_ctzll(size);
+}
+
+static void *take(brume_pages *pages, size_t size)
+{
+    void *last = NULL;
+    if ((size & (size - 1)) == 0 && (last = pages->given_back[class_of(size)])) {
+        pages->given_back[class_of(size)] = *(void **)last;
+        return last;
+    }
+    size_t need = round_up(size, LINE);
+    brume_pages_region *region = pages->regions;
+    if (!region || region->room - region->used < need)
+        region = add_region(pages, need + LINE);
+    if (!region)
+        return NULL;
+    void *block = (unsigned char *)region + region->used;
+    region->used += need;
+    return block;
+}
+
+void *brume_pages_take(brume_pages *pages, size_t size)
+{
+    if (size >> (BRUME_PAGES_CLASSES - 1))
+        return NULL;
+    pthread_mutex_lock(&pages->lock);
+    void *block = take(pages, size < LINE ? LINE : size);
+    pthread_mutex_unlock(&pages->lock);
+    return block;
+}
+
+void brume_pages_give(brume_pages *pages, void *block, size_t size)
+{
+    if (!block || size < LINE)
+        return;
+    pthread_mutex_lock(&pages->lock);
+    *(void **)block = pages->given_back[class_of(size)];
+    pages->given_back[class_of(size)] = block;
+    pthread_mutex_unlock(&pages->lock);
+}
