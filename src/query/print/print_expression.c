@@ -262,7 +262,32 @@ static brume_piece date_function(brume_printer *printer, const brume_expression 
 
 /* ---- the dispatch ---- */
 
+/* DuckDB and Spark read NULLIF(a, b) as a CASE that holds `a` twice, so that each one in another
+ * doubles their work: a value with some of them is bound before it becomes a part of another. What
+ * is true or false is in no NULLIF. */
+enum { MOST_REPEATED = 4 };
+
+static bool repeats_itself(const brume_printer *printer, const brume_expression *node,
+                           brume_piece piece)
+{
+    static const char word[] = "nullif(";
+    int count = 0;
+    if (printer->postgresql || node->type.kind == BRUME_TYPE_BOOLEAN)
+        return false;
+    for (const char *at = piece.text; (at = strcasestr(at, word)); at += sizeof word - 1)
+        count++;
+    return count > MOST_REPEATED;
+}
+
+static brume_piece print_node(brume_printer *printer, const brume_expression *node);
+
 brume_piece brume_print_expression(brume_printer *printer, const brume_expression *node)
+{
+    brume_piece piece = print_node(printer, node);
+    return repeats_itself(printer, node, piece) ? brume_print_let(printer, piece) : piece;
+}
+
+static brume_piece print_node(brume_printer *printer, const brume_expression *node)
 {
     if (printer->failed)
         return (brume_piece){"", 0, false};
