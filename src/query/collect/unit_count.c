@@ -71,7 +71,8 @@ static brume_status parse_condition(const brume_question *question, const char *
     if (status != BRUME_OK)
         return status;
     bool plain = query->from->kind == BRUME_RELATION_TABLE && query->table_count == 1 &&
-                 query->public_count == 0 && query->key_count == 0 && query->aggregate_count == 1 &&
+                 query->public_count == 0 && query->key_count == 0 && query->set_count == 1 &&
+                 query->aggregate_count == 1 &&
                  query->aggregates[0].kind == BRUME_AGGREGATE_COUNT_ROWS &&
                  query->output_count == 1 && !query->having && query->order_count == 0 &&
                  query->limit == -1 && query->offset == 0;
