@@ -171,6 +171,14 @@ static void larger_data_have_bounds_of_either_or_of_both_quartiles(void **state)
                 assert_holds(distance == 0 ||
                              brume_interquartile_local(range, distance - 1) <= bound);
             }
+            if (per_unit == 1 && replace) { /* one bin is the answer whatever the data are */
+                const uint64_t edge = 0;
+                size_t bin = 7;
+                uint64_t distance = 0;
+                assert_ok(brume_interquartile_bin(range, &edge, 1, &bin, &distance, &error));
+                assert_int_equal(bin, 0);
+                assert_true(distance == UINT64_MAX);
+            }
             brume_interquartile_close(range);
         }
 }
