@@ -138,10 +138,56 @@ static void ranges_of_units_with_several_values_are_covered(void **state)
     assert_holds(moved_more > 0); /* the larger of the two would be too little */
 }
 
+/* Rejects: the sum of both where one is enough, and a distance that is searched in small data only.
+ */
+static void larger_data_have_bounds_of_either_or_of_both_quartiles(void **state)
+{
+    (void)state;
+    enum { N = 240, WIDTH = 10000 };
+    int64_t values[N];
+    for (int i = 0; i < N; i++)
+        values[i] = 2000 + 25 * i + (i * i) % 17;
+    for (uint64_t per_unit = 1; per_unit <= 2; per_unit++)
+        for (int replace = 0; replace <= 1; replace++) {
+            brume_adjacency adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
+            brume_interquartile *range = NULL;
+            assert_ok(
+                brume_interquartile_open(0, WIDTH, per_unit, adjacency, values, N, &range, &error));
+            for (double t = .02; t < 1; t *= 3) {
+                double both[2], smooth;
+                assert_ok(brume_interquartile_smooth(range, t, &smooth, &error));
+                for (uint64_t i = 0; i < 2; i++) {
+                    brume_quantile_rule rule = {2 * i + 1, 4, per_unit, adjacency, 0, WIDTH};
+                    brume_quantile *one = NULL;
+                    assert_ok(brume_quantile_open(&rule, values, N, &one, &error));
+                    assert_ok(brume_quantile_smooth(one, t, &both[i], &error));
+                    brume_quantile_close(one);
+                }
+                assert_true(smooth == (per_unit == 1 ? fmax(both[0], both[1]) : both[0] + both[1]));
+            }
+            for (uint64_t bound = 100; bound < WIDTH; bound += 137) {
+                uint64_t distance = brume_interquartile_distance(range, bound);
+                assert_holds(brume_interquartile_local(range, distance) > bound);
+                assert_holds(distance == 0 ||
+                             brume_interquartile_local(range, distance - 1) <= bound);
+            }
+            if (per_unit == 1 && replace) { /* one bin is the answer whatever the data are */
+                const uint64_t edge = 0;
+                size_t bin = 7;
+                uint64_t distance = 0;
+                assert_ok(brume_interquartile_bin(range, &edge, 1, &bin, &distance, &error));
+                assert_int_equal(bin, 0);
+                assert_true(distance == UINT64_MAX);
+            }
+            brume_interquartile_close(range);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_of_units_with_several_values_are_covered),
+        cmocka_unit_test(larger_data_have_bounds_of_either_or_of_both_quartiles),
     };
     return cmocka_run_group_tests_name("interquartile", tests, NULL, NULL);
 }

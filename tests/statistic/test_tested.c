@@ -250,6 +250,15 @@ static void reciprocals_are_rounded_exactly(void **state)
     assert_true(steps_of(1, 0x1p-300) == INT64_C(1) << 62);
     assert_true(steps_of(1, 1) == 1 && steps_of(2, 1) == 0);
     assert_true(steps_of(1, 3) == 0 && steps_of(1, 0x1p80) == 0);
+    /* A bound that no double is, just below 1/2: two is sensitive, since 1/2 is not within it. */
+    uint64_t distance = 0;
+    brume_tested_count count = {10, 0x1p-55};
+    brume_tested reciprocal = brume_tested_reciprocal(&count);
+    const uint64_t half = UINT64_C(1) << 54;
+    assert_ok(reciprocal.distance(reciprocal.context, half - 1, &distance, &error));
+    assert_int_equal(distance, 8);
+    assert_ok(reciprocal.distance(reciprocal.context, half + 4, &distance, &error));
+    assert_int_equal(distance, 9);
 }
 
 static void bounds_of_less_than_the_rounding_are_refused(void **state)
