@@ -17,7 +17,7 @@ const VIEWS = {
   budgets: { title: "Budgets", icon: "budgets", show: budgetView, roles: ["owner", "analyst", "auditor"] },
   history: { title: "History", icon: "history", show: historyView, roles: ["owner", "analyst", "auditor"] },
   statistics: { title: "Statistics", icon: "flask", show: statisticsView, roles: ["owner", "analyst"] },
-  ledger: { title: "Ledger", icon: "copy", show: ledgerView, roles: ["owner", "auditor"] },
+  ledger: { title: "Ledger", icon: "ledger", show: ledgerView, roles: ["owner", "auditor"] },
   users: { title: "Users", icon: "users", show: usersView, roles: ["owner"] },
   register: { title: "Register", show: registerView, roles: ["owner"], under: "datasets" },
 };
