@@ -137,6 +137,7 @@ class Server:
         if self.process and self.process.poll() is None:
             self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(os.path.join(self.environment["SPARK_HOME"], "work"), ignore_errors=True)
 
     def sql(self, *statements):
         """Run statements in a process of its own, which stays; the rows of the last one."""
@@ -161,6 +162,15 @@ class Server:
         with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
             fields = file.read().rsplit(")", 1)[1].split()
         return sum(int(field) for field in fields[11:15]) / os.sysconf("SC_CLK_TCK")
+
+    def running_tasks(self):
+        """How many tasks executors of a local cluster have begun so far, by their own logs."""
+        begun, folder = 0, os.path.join(self.environment["SPARK_HOME"], "work")
+        for path, _, files in os.walk(folder) if os.path.exists(folder) else ():
+            if "stderr" in files:
+                with open(os.path.join(path, "stderr"), encoding="utf-8", errors="replace") as file:
+                    begun += file.read().count("Running task")
+        return begun
 
     def executors(self):
         """The processes that run tasks, where the master is a local cluster."""
@@ -292,7 +302,11 @@ def killed_in_query(dataset, victim, revive, runs):
                                    cwd=dataset.server.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         while process.poll() is None and len(dataset.events()) == before:
             time.sleep(0.02)  # it is charged, and not yet answered
-        time.sleep(random.uniform(0, 0.3))
+        # Spark runs a task again that was lost before it began. So of every two runs one waits for a task that runs.
+        begun = dataset.server.running_tasks()
+        while counted % 2 == 0 and process.poll() is None and dataset.server.running_tasks() == begun:
+            time.sleep(0.01)
+        time.sleep(random.uniform(0, 0.3 if counted % 2 else 0.05))
         victim()
         out, err = process.communicate(timeout=300)
         done = subprocess.CompletedProcess([], process.returncode, out, err)
