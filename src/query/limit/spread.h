@@ -21,9 +21,13 @@
 
 #include "query/limit/choose.h"
 
-/* Are the parts of the tail counted a second time? Where one has more units than expected, or the
- * limit would be raised. */
+/* Are the parts of the tail counted a second time? Where one has more units than the law expects.
+ * Where that is still so afterwards they may raise the limit. */
 bool brume_limit_is_in_doubt(const brume_limit_histogram *histogram);
+
+/* Which parts have so many more units than the law expects that it is in doubt: true if any. */
+bool brume_limit_find_crowds(const brume_limit_histogram *histogram,
+                             bool crowds[BRUME_LIMIT_PARTS]);
 
 /* Estimate of the sum over all units of what they have beyond `limit`; NaN: not known. Of a grid
  * that ends below 2^63, nobody has more than its last edge. */
