@@ -301,10 +301,11 @@ static void what_was_cut_is_bounded_and_estimated(void **state)
     assert_true(brume_limit_cut_allowance(&one, 8) < 1e-5);
     /* units just above: half of what was counted, by a half of the limit; and half a deviation */
     one.tail.scale = 3;
-    one.tail.noisy[0] = 4; /* says 0.9, and doubt begins with 1.2 */
+    one.tail.noisy[0] = 4; /* says 0.9, and doubt begins with 1.1 */
     assert_close(brume_limit_cut_allowance(&one, 8), 2 * 4 + 1.6449 * 1.5 * 4, 1e-9);
-    one.tail.noisy[0] = 30; /* a crowd: as many as were counted, over the bins up to 32 */
-    double middle = (10 + 14 + 20 + 28) / 4.0 - 8, next = 32 - 8 + 16;
+    one.tail.noisy[0] =
+        30; /* a crowd: as many as were counted, over the bins up to 32, 1.3 times as far */
+    double middle = 1.3 * ((10 + 14 + 20 + 28) / 4.0 - 8), next = 32 - 8 + 16;
     double spread = sqrt(9 * middle * middle + 2.25 * next * next);
     assert_close(brume_limit_cut_allowance(&one, 8), 30 * middle + 1.6449 * spread, 1e-9);
 }

@@ -249,6 +249,14 @@ static size_t go_down(const brume_limit_histogram *histogram, size_t from, doubl
     return from;
 }
 
+double brume_limit_need_at_most(const brume_limit_histogram *histogram, double need)
+{
+    double units = 0;
+    for (size_t i = 0; i < histogram->bins; i++)
+        units += fmax(histogram->noisy[i], 0);
+    return fmin(need, fmax(1, units / 4));
+}
+
 size_t brume_limit_choose(const brume_limit_histogram *histogram, double need)
 {
     if (!(histogram->scale > 0))
@@ -257,10 +265,7 @@ size_t brume_limit_choose(const brume_limit_histogram *histogram, double need)
     size_t top = all.top;
     if (top == BRUME_LIMIT_NO_BIN)
         return see_windows(histogram);
-    double units = 0;
-    for (size_t i = 0; i < histogram->bins; i++)
-        units += fmax(histogram->noisy[i], 0);
-    need = fmin(need, fmax(1, units / 4));
+    need = brume_limit_need_at_most(histogram, need);
     size_t above = look_above(histogram, top, need);
     size_t tail_end = continue_tail(histogram, &all, top, need);
     size_t chosen = above > tail_end ? above : tail_end;

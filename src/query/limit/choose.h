@@ -10,8 +10,10 @@
  *   3. continues a falling tail by the fall of its last octaves, and faster where it fell faster
  *      and faster, for six bins at most, until the bins above say that it broke off;
  *   4. goes down from the top where many cells make the noise large.
- * A crowd above the rest (a few accounts that have most of the rows) is not seen here: the units
- * above the limit are counted again for that, which may raise it (tail.h).
+ * This is the limit where no law fits the tail; where one does, expect.h has the one with the least
+ * expected error, at most seven bins above the last bin of a run, or the top. A crowd above the
+ * rest (a few accounts that have most of the rows) is not seen here: the units above the limit are
+ * counted again for that, which may raise it (tail.h).
  *
  * What noise alone can do. A limit that is d bins too high costs 2^(d/2) times the noise, so every
  * test gets stricter with the distance from what is known: from the last bin that passed, or where

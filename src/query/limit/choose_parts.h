@@ -18,6 +18,9 @@ double brume_limit_deviation(const brume_limit_histogram *histogram);
 /* Standard deviation of noise with this scale. */
 double brume_limit_deviation_of(const brume_limit_histogram *histogram, double scale);
 
+/* `need`, but not more than a quarter of all units. */
+double brume_limit_need_at_most(const brume_limit_histogram *histogram, double need);
+
 /* log x to 0.001, the same on every machine. */
 double brume_limit_rough_log(double x);
 

@@ -8,6 +8,9 @@
 
 #define UPPER 1.6449 /* 95 % of a Gaussian are below */
 #define MORE  1.3    /* no data follows a law exactly */
+#define FARTHER                                                                                    \
+    1.3 /* where in a part its units are is known roughly, and those above count more              \
+         */
 
 static double edge(size_t bin)
 {
@@ -62,12 +65,22 @@ static void find_expected(const brume_limit_histogram *histogram,
         expected[i] = MORE * parts[i].units;
 }
 
+bool brume_limit_find_crowds(const brume_limit_histogram *histogram, bool crowds[BRUME_LIMIT_PARTS])
+{
+    const brume_limit_tail *tail = &histogram->tail;
+    double expected[BRUME_LIMIT_PARTS] = {0};
+    if (tail->scale > 0)
+        find_expected(histogram, expected);
+    size_t seen = brume_limit_parts_seen(histogram, expected, false);
+    for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
+        crowds[i] = i < seen && tail->noisy[i] > expected[i];
+    return seen > 0;
+}
+
 bool brume_limit_is_in_doubt(const brume_limit_histogram *histogram)
 {
-    double expected[BRUME_LIMIT_PARTS];
-    find_expected(histogram, expected);
-    return brume_limit_parts_seen(histogram, expected, false) > 0 ||
-           brume_limit_parts_seen(histogram, NULL, true) > 0;
+    bool crowds[BRUME_LIMIT_PARTS];
+    return brume_limit_find_crowds(histogram, crowds);
 }
 
 /* ---- what is cut ---- */
@@ -87,6 +100,7 @@ static void add_crowd(cut *all, const brume_limit_histogram *histogram, size_t p
     brume_limit_spread_part(histogram, part, units, -1, in);
     for (size_t i = bin + 1; i < histogram->bins; i++)
         beyond += in[i] / units * fmax(0, (edge(i - 1) + edge(i)) / 2 - limit);
+    beyond *= FARTHER;
     all->mean += fmax(0, counted) * beyond;
     all->variance += deviation * deviation * beyond * beyond;
 }
@@ -97,8 +111,9 @@ static void add_lawful(cut *all, const brume_limit_histogram *histogram, size_t 
 {
     double own = law->units / 2 + 1, noise = brume_limit_tail_deviation(histogram);
     double precision = 1 / (own * own) + 1 / (noise * noise);
-    double units = (law->units / (own * own) + histogram->tail.noisy[part] / (noise * noise)) /
-                   precision;
+    double counted = histogram->tail.noisy[part];
+    double units = (law->units / (own * own) + counted / (noise * noise)) / precision;
+    units = fmax(units, counted); /* what falls short of doubt may be a crowd all the same */
     double beyond = law->beyond / law->units;
     all->mean += fmax(0, units) * beyond;
     all->variance += beyond * beyond / precision + law->squares;

@@ -7,9 +7,9 @@
  *   - units in bins that are seen to be not empty count with the middle of their bin;
  *   - above these a power law goes on (law.h). In each part of the tail it says what a unit has;
  * how many they are is the mean of what the law says and what was counted, each weighted by how
- *     exactly it is known;
+ *     exactly it is known, or what was counted if that is more;
  *   - a part that has more units than the law (without one: than none) by so much that it is in
- *     doubt has as many as were counted, spread over its bins;
+ *     doubt has as many as were counted, spread over its bins, and 1.3 times as far out;
  *   - the part above the last of these has half of what was counted, just above its lower edge;
  *   - on top comes a margin, since a few units carry most of what such a tail has: 1.64 deviations
  *     of the noise and of who happens to be in the data, or what one unit has beyond the limit at
@@ -21,9 +21,13 @@
 
 #include "query/limit/choose.h"
 
-/* Are the parts of the tail counted a second time? Where one has more units than expected, or the
- * limit would be raised. */
+/* Are the parts of the tail counted a second time? Where one has more units than the law expects.
+ * Where that is still so afterwards they may raise the limit. */
 bool brume_limit_is_in_doubt(const brume_limit_histogram *histogram);
+
+/* Which parts have so many more units than the law expects that it is in doubt: true if any. */
+bool brume_limit_find_crowds(const brume_limit_histogram *histogram,
+                             bool crowds[BRUME_LIMIT_PARTS]);
 
 /* Estimate of the sum over all units of what they have beyond `limit`; NaN: not known. Of a grid
  * that ends below 2^63, nobody has more than its last edge. */

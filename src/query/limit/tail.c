@@ -84,7 +84,7 @@ double brume_limit_tail_deviation(const brume_limit_histogram *histogram)
  * since the last one that passed. To raise a limit noise alone passes in less than 1 of 100 draws;
  * for doubt in some 15. */
 #define CERTAIN      4.0
-#define IN_DOUBT     0.3
+#define IN_DOUBT     0.2
 #define DOUBT_GROWTH 0.9
 
 size_t brume_limit_parts_seen(const brume_limit_histogram *histogram,
@@ -122,7 +122,7 @@ void brume_limit_spread_part(const brume_limit_histogram *histogram, size_t part
     size_t first = brume_limit_part_from(histogram->tail.from, part, histogram->bins);
     size_t end = brume_limit_part_from(histogram->tail.from, part + 1, histogram->bins);
     end = end > first + WIDEST ? first + WIDEST : end;
-    double clear = 3 * brume_limit_deviation(histogram), shown = 0, rest = units;
+    double clear = 2 * brume_limit_deviation(histogram), shown = 0, rest = units;
     for (size_t i = first; i < end; i++)
         shown += histogram->noisy[i] >= clear ? histogram->noisy[i] : 0;
     if (shown > 0)

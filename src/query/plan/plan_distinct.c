@@ -9,7 +9,7 @@
 #include "number/rounding.h"
 #include "query/plan/plan_limit.h"
 #include "query/plan/plan_parts.h"
-#include "query/limit/tail.h"
+#include "query/limit/expect.h"
 #include "query/price/error_bar.h"
 #include "query/price/limited.h"
 #include "query/sql/formula.h"
@@ -316,9 +316,7 @@ void brume_distinct_choose_limit(brume_measurement *distinct, double cells)
     brume_limit_histogram histogram = brume_plan_histogram(limit);
     bool gaussian = distinct->noise != BRUME_NOISE_DISCRETE_LAPLACE;
     double need = brume_limit_need(distinct->scale, gaussian, fmax(1, cells));
-    limit->bin = brume_limit_choose(&histogram, need);
-    if (limit->bin != BRUME_LIMIT_NO_BIN)
-        limit->bin = brume_limit_raise(&histogram, limit->bin, need / 2);
+    limit->bin = brume_limit_decide(&histogram, need);
     limit->known = true;
     limit->limit = limit->bin == BRUME_LIMIT_NO_BIN ? 1 : brume_limit_edge(limit->bin);
     if (limit->ceiling && (limit->limit > limit->ceiling || limit->bin == BRUME_LIMIT_NO_BIN))

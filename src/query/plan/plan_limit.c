@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "number/rounding.h"
 #include "query/limit/clip.h"
+#include "query/limit/expect.h"
 #include "query/limit/grid.h"
-#include "query/limit/tail.h"
 #include "query/plan/plan_distinct.h"
 #include "query/price/error_bar.h"
 #include "query/price/price_parts.h"
@@ -272,9 +272,7 @@ void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, do
     brume_limit_histogram histogram = brume_plan_histogram(limit);
     bool gaussian = plan->price.noise != BRUME_NOISE_DISCRETE_LAPLACE;
     double need = brume_limit_need(noise, gaussian, cells);
-    limit->bin = brume_limit_choose(&histogram, need);
-    if (limit->bin != BRUME_LIMIT_NO_BIN)
-        limit->bin = brume_limit_raise(&histogram, limit->bin, need / 2);
+    limit->bin = brume_limit_decide(&histogram, need);
     limit->known = true;
     if (limit->bin != BRUME_LIMIT_NO_BIN)
         limit->limit = brume_limit_edge(limit->bin);

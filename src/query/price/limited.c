@@ -139,6 +139,19 @@ static brume_status pay_measure(brume_measure *measure, const brume_limited_shap
     return check_scale(measure->noise, error);
 }
 
+/* Nothing is measured, and the price is for choosing. The limits are chosen for a query of this
+ * price that finds them in the ledger: the noise of its measures, which is never drawn. */
+static brume_status pay_nothing(brume_measure *measures, size_t count,
+                                const brume_limited_shape *shape, brume_noise_kind noise,
+                                double whole, brume_price *price, brume_error *error)
+{
+    double share = (1 - 0x1p-48) / (double)count;
+    for (size_t i = 0; i < count; i++)
+        if (measures[i].kind != BRUME_MEASURE_PRIVATE_MODE)
+            BRUME_TRY(pay_measure(&measures[i], shape, noise, whole, share, 0, price, error));
+    return BRUME_OK;
+}
+
 /* What each test of keys or values may use of delta: together no more than all of it. */
 static double delta_part(const brume_measure *measures, size_t count, bool keys, double delta)
 {
@@ -228,7 +241,7 @@ brume_status brume_limited_pay(brume_measure *measures, size_t count,
     BRUME_TRY(whole_of(noise, amount, delta, &whole, error));
     BRUME_TRY(pay_choice(shape, whole, p, limited, error));
     if (shape->choices_only)
-        return BRUME_OK;
+        return pay_nothing(measures, count, shape, noise, whole, price, error);
     bool keys = shape->cells == 0;
     if (!can_be_priced(measures, count, noise, keys))
         return brume_fail(error, BRUME_EINTERNAL, NULL, "a plan that cannot be priced");
