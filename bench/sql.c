@@ -35,7 +35,7 @@ static char folder[64] = "/tmp/brume-sql-XXXXXX";
 static duckdb_database database;
 static duckdb_connection connection;
 static brume_ledger *ledger;
-static int asked;      /* makes every question a new one */
+static int asked;       /* makes every question a new one */
 static int wanted = -1; /* the only query; -1: all */
 
 static void stop(const char *what, const char *why)
@@ -290,8 +290,8 @@ static void ask_all(const char *title, const char *path, const size_t *numbers, 
            "cost anything\n",
            all.answered, all.queries, numbers ? "" : " as they are", all.free, all.refused);
     if (all.answered)
-        printf("ratio of processor times: geometric mean %.1f, largest %.1f\n",
-               mean_of(&all.all), all.all.largest);
+        printf("ratio of processor times: geometric mean %.1f, largest %.1f\n", mean_of(&all.all),
+               all.all.largest);
     brume_bits_close(bits);
 }
 

@@ -4,10 +4,14 @@
  * A region that cannot be had in large pages is had in small ones. */
 #include "query/collect/large_pages.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
 
-enum { LINE = 64, LARGE_PAGE = 1 << 21, LARGEST_REGION = 1 << 26 };
+/* Above MOST_LARGE bytes pages are small: the system clears a page before it gives it, and a large
+ * one is out of the processor's caches when it is used; of much memory that costs more than large
+ * pages save. */
+enum { LINE = 64, LARGE_PAGE = 1 << 21, LARGEST_REGION = 1 << 26, MOST_LARGE = 1 << 26 };
 
 struct brume_pages_region {
     brume_pages_region *next;
@@ -38,7 +42,7 @@ static size_t round_up(size_t size, size_t to)
 
 /* `size` is a multiple of a large page. More is asked for, and what is not between borders of large
  * pages goes back. */
-static void *map(size_t size)
+static void *map(size_t size, bool large)
 {
     unsigned char *start =
         mmap(NULL, size + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -49,7 +53,8 @@ static void *map(size_t size)
         munmap(start, before);
     if (before < LARGE_PAGE)
         munmap(start + before + size, LARGE_PAGE - before);
-    madvise(start + before, size, MADV_HUGEPAGE); /* as it likes */
+    if (large)
+        madvise(start + before, size, MADV_HUGEPAGE); /* as it likes */
     return start + before;
 }
 
@@ -58,7 +63,7 @@ static brume_pages_region *add_region(brume_pages *pages, size_t need)
     size_t room = pages->bytes / 4;
     room = room > LARGEST_REGION ? LARGEST_REGION : room;
     room = round_up(room > need ? room : need, LARGE_PAGE);
-    brume_pages_region *made = map(room);
+    brume_pages_region *made = map(room, pages->bytes + room <= MOST_LARGE);
     if (!made)
         return NULL;
     *made = (brume_pages_region){.next = pages->regions, .used = LINE, .room = room};

@@ -1,4 +1,4 @@
-/* Memory that is given back all at once, in large pages where the system has them.
+/* Memory that is given back all at once, the first of it in large pages where the system has them.
  *
  * The tables of a bounding are reached in no order and are large: with pages of 4 KiB most of the
  * time goes into finding pages, and into asking the system for each of them. Any thread may take
