@@ -304,9 +304,10 @@ def killed_in_query(dataset, victim, revive, runs):
             time.sleep(0.02)  # it is charged, and not yet answered
         # Spark runs a task again that was lost before it began. So of every two runs one waits for a task that runs.
         begun = dataset.server.running_tasks()
-        while counted % 2 == 0 and process.poll() is None and dataset.server.running_tasks() == begun:
+        certain = (counted + late) % 2 == 0
+        while certain and process.poll() is None and dataset.server.running_tasks() == begun:
             time.sleep(0.01)
-        time.sleep(random.uniform(0, 0.3 if counted % 2 else 0.05))
+        time.sleep(random.uniform(0, 0.05 if certain else 0.3))
         victim()
         out, err = process.communicate(timeout=300)
         done = subprocess.CompletedProcess([], process.returncode, out, err)
