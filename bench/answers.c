@@ -318,7 +318,7 @@ static void measure(const question *of, long draws, long people)
     }
     printf("%-27s %12.0f %10.4g %10.4g %6.2f %9.3g %9.3g %7.1f %% %5.1f %% %6.1f %% %10.1f %%\n",
            of->name, mean, error, best, ratio, exp(limit), worst, 100 * covered, 100 * no_bar,
-           100 * (1 - covered - no_bar), 100 * noise_alone);
+           fabs(100 * (1 - covered - no_bar)), 100 * noise_alone);
     fflush(stdout);
 }
 

@@ -28,12 +28,12 @@ class Place(Folder):
                  "--bounds", "age=0..100", *more)
 
     def spent(self):
-        """The ledger's own decimal. The number in the JSON of `budget` is the double above it."""
+        """The ledger's own decimal. What the JSON of `budget` prints is no less: this or the double above it."""
         with sqlite3.connect(self.ledger) as reader:
             (text,), = reader.execute("SELECT filter FROM dataset WHERE name = 'visits'")
         reader.close()
         exact = Decimal(dict(word.split("=") for word in text.split() if "=" in word)["spent"])
-        shown = Decimal(self.json("budget", "visits")["spent"]["epsilon"])
+        shown = Decimal(repr(self.json("budget", "visits")["spent"]["epsilon"]))  # as it is printed
         check(exact <= shown <= exact * (1 + Decimal(2) ** -51), f"{exact} is shown as {shown}")
         return exact
 

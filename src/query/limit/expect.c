@@ -119,7 +119,7 @@ static double between(const evidence *all, const law *of, size_t bin, double num
 static void add_ratios(const evidence *all, const law *of, double noise, size_t highest,
                        double weight, double ratios[BRUME_LIMIT_BINS])
 {
-    double above[BRUME_LIMIT_BINS], errors[BRUME_LIMIT_BINS], cut = 0, least = INFINITY;
+    double above[BRUME_LIMIT_BINS], errors[BRUME_LIMIT_BINS] = {0}, cut = 0, least = INFINITY;
     find_shares(all, of, above);
     for (size_t i = all->start - 1; i <= all->out; i++)
         above[i] *= of->units;
