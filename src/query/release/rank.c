@@ -135,6 +135,8 @@ static void close_ranked(ranked *list)
     free(list->upto);
 }
 
+enum { COUNTED = 4096 }; /* points within the bounds: few, because each takes time in every group */
+
 /* What each of the `width` points from `low` on weighs, and which of them are there. */
 typedef struct tally {
     uint64_t *weights;
@@ -162,7 +164,7 @@ static brume_status open_tally(const int64_t *values, const uint32_t *weights, s
     return BRUME_OK;
 }
 
-/* Values that lie close together are counted, which gives the same as sorting them does. */
+/* Gives the same as sorting does. */
 static brume_status count_ranked(const int64_t *values, const uint32_t *weights, size_t count,
                                  int64_t low, size_t width, ranked *out, brume_error *error)
 {
@@ -188,27 +190,15 @@ static brume_status count_ranked(const int64_t *values, const uint32_t *weights,
     return good ? BRUME_OK : brume_no_memory(error, "the values of a quantile");
 }
 
-/* How many points there are from the least value on to the largest; 0: more than values. */
-static size_t width_of(const int64_t *values, size_t count, int64_t *low)
-{
-    int64_t least = INT64_MAX, most = INT64_MIN;
-    for (size_t i = 0; i < count; i++) {
-        least = values[i] < least ? values[i] : least;
-        most = values[i] > most ? values[i] : most;
-    }
-    uint64_t width = (uint64_t)most - (uint64_t)least;
-    *low = least;
-    return count && width < count ? (size_t)width + 1 : 0;
-}
-
-/* A sorted copy; with weights, of both. */
+/* A sorted copy; with weights, of both. Values of so few points are counted instead. Which of the
+ * two it is must depend on the bounds alone, which are public: one value far from the others would
+ * be seen in the time that an answer takes. */
 static brume_status open_ranked(const int64_t *values, const uint32_t *weights, size_t count,
-                                ranked *out, brume_error *error)
+                                int64_t low, int64_t high, ranked *out, brume_error *error)
 {
-    int64_t low = 0;
-    size_t width = width_of(values, count, &low);
-    if (width)
-        return count_ranked(values, weights, count, low, width, out, error);
+    uint64_t last = (uint64_t)high - (uint64_t)low;
+    if (last < COUNTED)
+        return count_ranked(values, weights, count, low, (size_t)last + 1, out, error);
     ranked list = {malloc((count + 1) * sizeof *list.values),
                    weights ? malloc((count + 1) * sizeof *list.upto) : NULL, count,
                    weights != NULL};
@@ -240,7 +230,7 @@ brume_status brume_rank_one(brume_bits *bits, const int64_t *values, const uint3
 {
     ranked list;
     runs room;
-    BRUME_TRY(open_ranked(values, weights, count, &list, error));
+    BRUME_TRY(open_ranked(values, weights, count, low, high, &list, error));
     brume_status status = open_runs(list.count, &room, error);
     if (status == BRUME_OK)
         status =
@@ -343,6 +333,8 @@ brume_status brume_rank_many(brume_bits *bits, const int64_t *values, const uint
 {
     static const int64_t zero[2] = {0, 1}, one[2] = {1, 1};
     int t = breaker_bits(low, high);
+    uint64_t width = (uint64_t)high - (uint64_t)low;
+    int64_t last = (int64_t)((width << t) | ((UINT64_C(1) << t) - 1));
     int64_t *refined = malloc((count + 1) * sizeof *refined);
     int64_t *answers = malloc((fraction_count + 1) * sizeof *answers);
     ranked list = {0};
@@ -354,12 +346,10 @@ brume_status brume_rank_many(brume_bits *bits, const int64_t *values, const uint
         refined[i] = (int64_t)(((uint64_t)values[i] - (uint64_t)low) << t |
                                (t ? breaker[i] >> (32 - t) : 0));
     if (status == BRUME_OK)
-        status = open_ranked(refined, weights, count, &list, error);
+        status = open_ranked(refined, weights, count, 0, last, &list, error);
     if (status == BRUME_OK)
         status = open_runs(list.count, &room, error);
     if (status == BRUME_OK) {
-        uint64_t width = (uint64_t)high - (uint64_t)low;
-        int64_t last = (int64_t)((width << t) | ((UINT64_C(1) << t) - 1));
         recursion all = {bits, &list, fractions, rate, &room, answers, error};
         status = recurse(&all, 0, fraction_count, 0, list.count, 0, last, zero, one);
     }
