@@ -12,9 +12,9 @@
  * process, the least of the rounds. At the end: the mean over the answered queries of all tables.
  *
  * A plain COUNT(*) is a number in the file's footer: DuckDB reads no row for it. An answer that
- * bounds what one person adds must read whose every row is. So beside such a query stands what
- * DuckDB by itself takes for the least of that, a count of at most so many rows of each person, and
- * the means are given without these queries too. Run from the top folder, as ./run does. */
+ * bounds what one person adds must read to whom each row belongs. For such a query the time that
+ * DuckDB itself takes for a count of at most so many rows of each person is printed too, and the
+ * means are given without these queries too. Run from the top folder, as ./run does. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>

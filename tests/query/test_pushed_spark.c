@@ -3,7 +3,7 @@
  * ties, rows of nobody and keys that nobody declared; rows streamed from Spark give them too.
  * Broken statements are told apart. What one unit moves, removed or replaced, is within the limit.
  *
- *   test_pushed_spark [ROUNDS]       beside the Spark server of BRUME_TEST_SPARK */
+ *   test_pushed_spark [ROUNDS]       needs a Spark server, at the URL in BRUME_TEST_SPARK */
 #include "check.h"
 
 #include <math.h>

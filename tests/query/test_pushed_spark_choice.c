@@ -7,7 +7,7 @@
  * statements that look at the rows of others, or keep too much, are told apart. All of a unit's
  * groups are kept equally often.
  *
- *   test_pushed_spark_choice       beside the Spark server of BRUME_TEST_SPARK */
+ *   test_pushed_spark_choice       needs a Spark server, at the URL in BRUME_TEST_SPARK */
 #include "check.h"
 
 #include <stdlib.h>

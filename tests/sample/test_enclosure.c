@@ -141,7 +141,7 @@ static void enclosures_hold_their_numbers(void **state)
     }
 }
 
-/* The ends of a cell, of 64 bits and a precision of few. */
+/* The bounds of a cell of 64 bits, computed with a precision of few bits. */
 static void ends_of_cells_are_rounded_outwards(void **state)
 {
     (void)state;

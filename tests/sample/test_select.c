@@ -207,8 +207,8 @@ static void the_run_filter_changes_nothing(void **state)
     }
 }
 
-/* A third, two thirds: the border is in the cell of the word 0x5555..., and more bits decide. Words
- * beside it are within the doubles' margin, and their whole cell is on one side. */
+/* A third, two thirds: the border is in the cell of the word 0x5555..., and more bits decide. The
+ * words next to it are within the margin of doubles, but their whole cell is on one side. */
 static void a_run_whose_border_is_in_the_cell_is_decided_by_more_bits(void **state)
 {
     (void)state;

@@ -85,8 +85,8 @@ typedef struct brume_bounded_value {
     brume_i128 squares;      /* of (x - centre)^2 */
     const int64_t *kept;     /* the values, in no order: `count` of them, where asked for */
     const uint32_t *weights; /* beside each: what it weighs (limit/clip.h); NULL: 1 each */
-    const uint32_t *breaker; /* beside each: keyed hash of unit, row and occurrence, to break ties;
-                                NULL: none */
+    const uint32_t *breaker; /* of each value: a keyed hash of its unit, row and occurrence, to
+                                break ties; NULL: ties are not broken */
 } brume_bounded_value;
 
 typedef struct brume_bounded_group {

@@ -16,8 +16,6 @@ enum {
     BENDS = 9
 };
 
-/* No data follows a law to better than this, of the units in a bin. */
-#define INEXACT    0.1
 #define POWER_LAWS 0.2  /* weight of b = 0 beforehand */
 #define NOBODY     0.05 /* fewer units than this are none */
 
@@ -66,37 +64,22 @@ static double power_at(const evidence *all, const law *of, size_t bin)
     return (slopes[of->slope] + bends[of->bend] * (t + next)) * (next - t) / all->widths[bin];
 }
 
-/* Sums of least squares for one factor, the units. */
-typedef struct squares {
-    double products, shares, all;
-} squares;
-
-/* In units of the variance of noise, of chance and of what no law tells, as in law.c. */
-static void add_square(squares *sums, double seen, double share, double deviation)
-{
-    double units = fmax(seen, 0);
-    double weight = 1 / (deviation * deviation + units + INEXACT * INEXACT * units * units);
-    sums->products += weight * share * seen;
-    sums->shares += weight * share * share;
-    sums->all += weight * seen * seen;
-}
-
 static void fit(const evidence *all, law *of)
 {
     const brume_limit_histogram *histogram = all->histogram;
     double shares[BRUME_LIMIT_BINS], noise = brume_limit_deviation(histogram);
-    squares sums = {0};
+    brume_square_sums sums = {0};
     find_shares(all, of, shares);
     for (size_t i = all->start; i <= all->last; i++)
-        add_square(&sums, histogram->noisy[i], shares[i - 1] - shares[i], noise);
+        brume_square_sums_add(&sums, histogram->noisy[i], shares[i - 1] - shares[i], noise);
     for (size_t i = 0; histogram->tail.scale > 0 && i < BRUME_LIMIT_PARTS; i++) {
         size_t first = brume_limit_part_from(histogram->tail.from, i, histogram->bins);
         size_t end = brume_limit_part_from(histogram->tail.from, i + 1, histogram->bins);
         if (all->crowds[i] || first < all->start || first > all->last)
             continue;
         double above = end - 1 <= all->out ? shares[end - 1] : 0;
-        add_square(&sums, histogram->tail.noisy[i], shares[first - 1] - above,
-                   brume_limit_tail_deviation(histogram));
+        brume_square_sums_add(&sums, histogram->tail.noisy[i], shares[first - 1] - above,
+                              brume_limit_tail_deviation(histogram));
     }
     of->units = sums.shares > 0 ? fmax(0, sums.products / sums.shares) : 0;
     of->misfit = sums.all + of->units * (of->units * sums.shares - 2 * sums.products);

@@ -2,7 +2,7 @@
  * that falls.
  *
  * The units above x are taken to be n exp(-a t - b t^2), t = log(x / x0): a power law for b = 0,
- * and laws that fall faster and faster (lognormal ones, and the ends of narrower ones) for b > 0.
+ * and for b > 0 laws that fall ever faster, such as the lognormal one.
  * Every slope a and bend b of a grid is fitted to the last five bins that are seen in a row, to
  * the sixteen above them and to the parts of the tail that were counted. It weighs exp(-misfit/2);
  * power laws have a fifth of the weight beforehand, because they are the ones that lose most where

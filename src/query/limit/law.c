@@ -21,15 +21,7 @@ double brume_power_law_above(const brume_power_law *law, size_t bin)
     return exp(law->index * log((from + 0.5) / (to + 0.5)));
 }
 
-/* Sums of least squares for one factor, the units. */
-typedef struct squares {
-    double products, shares, all;
-} squares;
-
-/* A number that was seen, of which the law has this share, with noise of this deviation. A square
- * counts in units of the variance of noise, of chance (the units themselves) and of what no law
- * tells. */
-static void add_square(squares *sums, double seen, double share, double deviation)
+void brume_square_sums_add(brume_square_sums *sums, double seen, double share, double deviation)
 {
     double units = fmax(seen, 0);
     double weight = 1 / (deviation * deviation + units + INEXACT * INEXACT * units * units);
@@ -43,11 +35,11 @@ static brume_power_law fit(const brume_limit_histogram *histogram, size_t start,
                            double index)
 {
     brume_power_law law = {.start = start, .index = index};
-    squares sums = {0};
+    brume_square_sums sums = {0};
     double noise = brume_limit_deviation(histogram), before = 1;
     for (size_t i = start; i <= last; i++) {
         double above = brume_power_law_above(&law, i);
-        add_square(&sums, histogram->noisy[i], before - above, noise);
+        brume_square_sums_add(&sums, histogram->noisy[i], before - above, noise);
         before = above;
     }
     law.units = fmax(0, sums.products / sums.shares);

@@ -21,4 +21,14 @@ bool brume_limit_find_law(const brume_limit_histogram *histogram, const brume_li
 /* What share of its units is above the edge of a bin, from its first one on. */
 double brume_power_law_above(const brume_power_law *law, size_t bin);
 
+/* Sums of least squares for one factor: the units of a law. */
+typedef struct brume_square_sums {
+    double products, shares, all;
+} brume_square_sums;
+
+/* A number that was seen, of which the law has this share, with noise of this deviation. A square
+ * counts in units of the variance of noise, of chance (the units themselves) and of what no law
+ * tells. */
+void brume_square_sums_add(brume_square_sums *sums, double seen, double share, double deviation);
+
 #endif

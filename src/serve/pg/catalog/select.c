@@ -48,8 +48,8 @@ static void add_star(brume_pg_printer *printer, const brume_pg_scope *scope,
             }
 }
 
-/* A function of rows as an output: each item of its array is a row. Two of them, which PostgreSQL
- * reads beside each other, or one beside groups are not answered. */
+/* A function of rows as an output: each item of its array is a row. Two of them in one SELECT, or
+ * one together with GROUP BY, are not answered. */
 static brume_pg_sql add_series(brume_pg_printer *printer, const brume_pg_scope *scope,
                                const PgQuery__SelectStmt *select, const PgQuery__Node *call,
                                outputs *all)
