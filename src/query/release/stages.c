@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "query/release/explain.h"
 #include "query/release/spend.h"
+#include "query/release/stages_budget.h"
 #include "query/sql/scalar.h"
 
 typedef struct stage {
@@ -283,31 +284,27 @@ static brume_status explain_stages(brume_ledger *ledger, const char *sql,
 
 /* ---- asking ---- */
 
-/* What is left must carry all stages, or the first would be paid for nothing. Whoever spends
- * meanwhile may still prevent that. */
-static brume_status check_budget(const stages *all, const brume_payment *payment,
-                                 brume_error *error)
+/* The budgets must carry the stages that are to be paid. Nothing has to be carried where all of
+ * them are recorded: then the query itself is the first that may cost something. */
+static brume_status check_budget(const stages *all, const json_t *explanation, brume_error *error)
 {
+    const json_t *explained = json_object_get(explanation, "stages");
+    brume_stage_price *list = calloc(all->count + 1, sizeof *list);
+    size_t count = 0;
     char *sql = NULL;
-    brume_question *question = NULL;
-    const char *typed = payment->epsilon ? payment->epsilon : payment->rho;
-    brume_decimal amount;
-    BRUME_TRY(brume_decimal_parse(typed ? typed : "0", &amount, error));
-    BRUME_TRY(fill_in(all, &sql, error));
-    brume_status status = brume_question_open_any(all->ledger, sql, &question, error);
-    free(sql);
-    for (size_t i = 0; status == BRUME_OK && question->query && i < question->query->table_count;
-         i++) {
-        const brume_dataset *dataset = question->datasets[question->query->tables[i].table];
-        brume_charge left;
-        bool squared = dataset->filter.rule == BRUME_RULE_CONCENTRATED && payment->epsilon;
-        status = brume_filter_left(&dataset->filter, &left, error);
-        if (status == BRUME_OK && !squared && brume_decimal_compare(&left.amount, &amount) < 0)
-            status = brume_fail(error, BRUME_EBUDGET, "pay less; nothing was spent",
-                                "the budget of '%s' does not carry all stages of the query",
-                                dataset->name);
+    brume_status status = list ? fill_in(all, &sql, error) : brume_no_memory(error, "a query");
+    for (size_t i = 0; status == BRUME_OK && i < all->count; i++) {
+        const stage *one = &all->list[i];
+        const json_t *recorded = json_object_get(json_array_get(explained, i), "recorded");
+        if (!one->is_public && !one->repeated && !json_is_true(recorded))
+            list[count++] = (brume_stage_price){all->scalars[i].sql, &all->first};
     }
-    brume_question_close(question);
+    if (status == BRUME_OK && count > 0) {
+        list[count++] = (brume_stage_price){sql, &all->last};
+        status = brume_stages_check_budget(all->ledger, list, count, error);
+    }
+    free(sql);
+    free(list);
     return status;
 }
 
@@ -409,9 +406,9 @@ static brume_status ask_stages(brume_ledger *ledger, const char *sql, const brum
                                : brume_no_memory(error, "the answer");
     if (status == BRUME_OK)
         status = explain_all(&all, &explanation, error);
-    json_decref(explanation);
     if (status == BRUME_OK)
-        status = check_budget(&all, payment, error);
+        status = check_budget(&all, explanation, error);
+    json_decref(explanation);
     if (status == BRUME_OK)
         status = ask_all(&all, bits, watch, list, answer, error);
     json_decref(list);
