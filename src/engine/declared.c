@@ -85,6 +85,9 @@ static void read_type(const char **at, char *type)
 
 static brume_status bad_type(const char *name, const char *type, brume_error *error)
 {
+    if (strstr(type, ".."))
+        return brume_fail(error, BRUME_EARGUMENT, "bounds are typed as --bounds COLUMN=LOW..HIGH",
+                          "column '%.100s' is declared with bounds in the place of a type", name);
     return brume_fail(error, BRUME_EARGUMENT,
                       "types are boolean integer bigint decimal(p,s) double text date timestamp; a "
                       "name with spaces is written \"...\"",

@@ -111,6 +111,10 @@ static brume_node refuse(brume_builder *builder, const char *name)
         return brume_build_fail(
             builder, BRUME_EUNSUPPORTED, BRUME_NO_PATTERNS,
             "of regular expressions only whether a text matches is supported, not %.40s", name);
+    if (strcmp(name, "released") == 0) /* what a scalar subquery in an output is replaced by */
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                                "ask for it in a query of its own, and write its value here",
+                                "a scalar subquery cannot be a part of a key of groups");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(name, known[i].name) == 0)
             return brume_build_fail(builder, BRUME_EUNSUPPORTED, known[i].hint,
