@@ -7,7 +7,7 @@ it. Then a table in which nearly every row is a pair of its own, of a tenth as m
 where the rows lie, beside SQL that one would write by hand. ROWS is 200000 unless said. Every statement runs twice, and
 the second time counts, because the first compiles it. Processor time is that of brume and of the server.
 
-    cluster_spark.py BRUME CLINIC_VISITS --kills [RUNS]   executors and servers that are killed before and in a query
+    cluster_spark.py BRUME CLINIC_VISITS --kills [RUNS [WAY...]]  executors and servers that go away
     cluster_spark.py BRUME CLINIC_VISITS --pairs [ROWS]   the second table alone
     cluster_spark.py BRUME CLINIC_VISITS --linear [MILLIONS]  cost against rows
     cluster_spark.py BRUME CLINIC_VISITS --tables [ROWS]  the clinic as Parquet, Delta and Iceberg tables
@@ -15,7 +15,6 @@ the second time counts, because the first compiles it. Processor time is that of
 """
 import json
 import os
-import random
 import resource
 import shutil
 import signal
@@ -88,8 +87,7 @@ class Server:
         self.url = f"spark://127.0.0.1:{self.port}"
         self.driver = os.path.join(site_packages(), "adbc_driver_spark", "libadbc_driver_spark.so")
         self.environment = {**os.environ, "SPARK_HOME": os.path.join(site_packages(), "pyspark"),
-                            "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": self.folder + "/work",
-                            "BRUME_SPARK_DRIVER": self.driver,
+                            "SPARK_LOCAL_IP": "127.0.0.1", "BRUME_SPARK_DRIVER": self.driver,
                             "BRUME_TEST_SPARK": self.url}
         if java_home():
             self.environment["JAVA_HOME"] = java_home()
@@ -137,7 +135,6 @@ class Server:
         if self.process and self.process.poll() is None:
             self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
-        shutil.rmtree(os.path.join(self.environment["SPARK_HOME"], "work"), ignore_errors=True)
 
     def sql(self, *statements):
         """Run statements in a process of its own, which stays; the rows of the last one."""
@@ -162,28 +159,6 @@ class Server:
         with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
             fields = file.read().rsplit(")", 1)[1].split()
         return sum(int(field) for field in fields[11:15]) / os.sysconf("SC_CLK_TCK")
-
-    def running_tasks(self):
-        """How many tasks executors of a local cluster have begun so far, by their own logs."""
-        begun, folder = 0, os.path.join(self.environment["SPARK_HOME"], "work")
-        for path, _, files in os.walk(folder) if os.path.exists(folder) else ():
-            if "stderr" in files:
-                with open(os.path.join(path, "stderr"), encoding="utf-8", errors="replace") as file:
-                    begun += file.read().count("Running task")
-        return begun
-
-    def executors(self):
-        """The processes that run tasks, where the master is a local cluster."""
-        found = []
-        for entry in os.listdir("/proc"):
-            try:
-                with open(f"/proc/{entry}/cmdline", "rb") as file:
-                    words = file.read()
-                if b"CoarseGrainedExecutorBackend" in words and os.getsid(int(entry)) == self.process.pid:
-                    found.append(int(entry))
-            except (OSError, ValueError):
-                continue
-        return found
 
 
 class Dataset:
@@ -281,95 +256,6 @@ def run_pairs(brume, server, rows):
     show(title, "without limits", measure(server, lambda: server.sql(PLAIN)))
 
 
-# --- servers that go away -----------------------------------------------------------------------------
-
-def check_failed(done, before, dataset):
-    if done.returncode == 0 or done.stdout or "Spark failed, or was lost, while it ran the query" not in done.stderr:
-        fail(f"exit {done.returncode}: {done.stdout} {done.stderr}")
-    if len(dataset.events()) != before + 1:
-        fail("the charge did not stay")
-
-
-def killed_in_query(dataset, victim, revive, runs):
-    """Queries during which `victim` is called; how many of them were not counted, being answered all the same."""
-    sql, counted, late = "SELECT ward, COUNT(*) AS n, AVG(stay) AS m FROM visits GROUP BY ward", 0, 0
-    while counted < runs:
-        before = len(dataset.events())
-        dataset.asked += 1
-        # pylint: disable-next=consider-using-with
-        process = subprocess.Popen([dataset.brume, "query", sql, "--epsilon", str(1 + dataset.asked), "--where",
-                                    ("brume", "engine")[counted % 2], "--json"], env=dataset.environment, text=True,
-                                   cwd=dataset.server.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        while process.poll() is None and len(dataset.events()) == before:
-            time.sleep(0.02)  # it is charged, and not yet answered
-        # Spark runs a task again that was lost before it began. So of every two runs one waits for a task that runs.
-        begun = dataset.server.running_tasks()
-        certain = (counted + late) % 2 == 0
-        while certain and process.poll() is None and dataset.server.running_tasks() == begun:
-            time.sleep(0.01)
-        time.sleep(random.uniform(0, 0.05 if certain else 0.3))
-        victim()
-        out, err = process.communicate(timeout=300)
-        done = subprocess.CompletedProcess([], process.returncode, out, err)
-        if done.returncode == 0:
-            late += 1
-        else:
-            check_failed(done, before, dataset)
-            counted += 1
-            if counted % 10 == 0 and counted < runs:
-                print(f"{counted} of {runs} runs so far", flush=True)
-        revive()
-        rows = dataset.ask(sql, [], ("brume", "engine")[counted % 2])
-        if len(rows) != len(WARDS):
-            fail(f"the next query answers {rows}")
-    return late
-
-
-def gone_before_query(dataset, runs):
-    before = len(dataset.events())
-    for i in range(runs):
-        done = dataset.run("query", "SELECT COUNT(*) AS n FROM visits", "--epsilon", str(i + 1), "--where",
-                           ("brume", "engine")[i % 2])
-        if done.returncode == 0 or done.stdout or "cannot connect to the Spark server" not in done.stderr:
-            fail(f"exit {done.returncode}: {done.stdout} {done.stderr}")
-    if len(dataset.events()) != before:
-        fail("something was charged")
-
-
-def run_kills(brume, visits_program, runs):
-    server = Server("local-cluster[1,2,700]", "700m", [*QUICK, ("spark.executor.memory", "700m"),
-                                                       ("spark.task.maxFailures", 1),
-                                                       ("spark.stage.maxConsecutiveAttempts", 1),
-                                                       ("spark.deploy.maxExecutorRetries", -1)])
-    try:
-        make_visits(server, visits_program, 300000)
-        dataset = clinic(brume, server)
-        dataset.ask("SELECT COUNT(*) AS n FROM visits", [], "engine")
-
-        def kill_executors():
-            for process in server.executors():
-                os.kill(process, signal.SIGKILL)
-
-        def executors_are_back():
-            while not server.executors():
-                time.sleep(0.1)
-
-        late = killed_in_query(dataset, kill_executors, executors_are_back, runs)
-        print(f"{runs} runs: the executor killed in the query: an error, the charge stays, the next query answers "
-              f"({late} more were answered: they were over, or Spark ran the lost tasks again)", flush=True)
-        some = max(1, runs // 10)
-        late = killed_in_query(dataset, server.kill, server.start, some)
-        print(f"{some} runs: the server killed in the query: the same ({late} more had answered before)", flush=True)
-        server.kill()
-        gone_before_query(dataset, runs)
-        print(f"{runs} runs: the server gone before the query: an error, nothing is charged", flush=True)
-        if json.loads(dataset.call("ledger", "verify", "--json"))["holds"] is not True:
-            fail("the ledger does not verify")
-    finally:
-        server.stop()
-    return 0
-
-
 # --- what can be started ------------------------------------------------------------------------------
 
 def run_beside(words):
@@ -384,9 +270,10 @@ def run_beside(words):
 def main(brume, visits_program, rest):
     install()
     if rest and rest[0] == "--kills":
-        return run_kills(brume, visits_program, int(rest[1]) if len(rest) > 1 else 100)
+        import cluster_spark_kills  # it needs this file, as the next ones do
+        return cluster_spark_kills.main(brume, visits_program, rest[1:])
     if rest and rest[0] == "--linear":
-        import cluster_spark_linear  # it needs this file, as the next one does
+        import cluster_spark_linear
         return cluster_spark_linear.main(brume, int(rest[1]) if len(rest) > 1 else 100)
     if rest and rest[0] == "--tables":
         import cluster_tables

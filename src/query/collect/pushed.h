@@ -73,8 +73,25 @@ BRUME_MUST_USE brume_status brume_push_print_bounded(const brume_collection *col
                                                      const char *rows, uint64_t key, char **sql,
                                                      brume_error *error);
 
+/* ---- shared by the dialects: pushed_shared.c ---- */
+
 /* "r1", "r2", ...: the first `count` keys, after `before`; nothing where there are none. */
 void brume_push_put_keys(FILE *out, size_t count, const char *before);
+
+/* A dialect's condition that key k is one of these values; print with it that the keys are those of
+ * a declared group, in any of the grouping sets. */
+typedef void (*brume_push_among)(FILE *out, size_t k, const brume_key_value *values, size_t count);
+void brume_push_put_sets(FILE *out, const brume_collection *collection, brume_push_among put_among);
+
+/* May a unit be in more groups than stay? Public: declared groups are counted, not rows. */
+bool brume_push_cuts_groups(const brume_collection *collection);
+
+/* As brume_push_obstacle, where a statement names at most so many declared values; `more` is said
+ * of more. */
+const char *brume_push_shared_obstacle(const brume_collection *collection, size_t most,
+                                       const char *more);
+
+/* ---- */
 
 /* Longer SELECTs of rows are fenced off. */
 const char *brume_push_fence(const char *rows);

@@ -149,13 +149,6 @@ brume_status brume_push_print_distinct(const brume_collection *collection, const
 
 /* ---- several groups of each unit ---- */
 
-/* May a unit be in more groups than stay? Public: declared groups are counted, not rows. */
-static bool cuts_groups(const choice *to)
-{
-    const brume_collection *collection = to->collection;
-    return to->keys > 0 && (collection->cells == 0 || collection->max_groups < collection->cells);
-}
-
 brume_status brume_push_print_bounded(const brume_collection *collection, const char *rows,
                                       uint64_t key, char **sql, brume_error *error)
 {
@@ -171,7 +164,7 @@ brume_status brume_push_print_bounded(const brume_collection *collection, const 
             "END), '0'::numeric)::int8 FROM ",
             to.keys ? ", " : "", most, most);
     put_ranked_pairs(&to, key);
-    if (cuts_groups(&to))
+    if (brume_push_cuts_groups(collection))
         fprintf(to.out, " WHERE \"g\" <= '%llu'::int8", (unsigned long long)collection->max_groups);
     brume_push_put_keys(to.out, to.keys, " GROUP BY ");
     return close_choice(&to, &text, sql, error);

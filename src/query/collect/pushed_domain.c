@@ -5,27 +5,15 @@
 
 enum {
     DOMAIN_MOST = 1000000, /* declared values that a statement names */
-    LIST_MOST = 100,       /* more values of a key are one array: its text is read at once */
-    VALUES_MOST = 100      /* so that all columns together are fewer than PostgreSQL takes */
+    LIST_MOST = 100        /* more values of a key are one array: its text is read at once */
 };
 
 /* ---- what can be pushed ---- */
 
 const char *brume_push_postgresql_obstacle(const brume_collection *collection)
 {
-    size_t declared = 0;
-    for (size_t i = 0; i < collection->value_count; i++)
-        if (collection->values[i].keep)
-            return "quantiles and modes are drawn from the values themselves";
-    if (!collection->totals && !collection->bounded)
-        return NULL;
-    if (!collection->totals && collection->value_count > 0)
-        return "rows of each unit are kept by a keyed hash";
-    if (collection->value_count > VALUES_MOST)
-        return "more than 100 expressions are measured";
-    for (size_t i = 0; collection->cells > 0 && i < collection->query->key_count; i++)
-        declared += collection->domain_size[i];
-    return declared > DOMAIN_MOST ? "the groups have more than 1000000 declared values" : NULL;
+    return brume_push_shared_obstacle(collection, DOMAIN_MOST,
+                                      "the groups have more than 1000000 declared values");
 }
 
 /* ---- values ---- */
@@ -116,26 +104,10 @@ static void put_among(FILE *out, size_t k, const value_list *list)
         fprintf(out, "%s\"r%zu\" IS NULL", some ? " OR " : "", 1 + k);
     fputs(some || null ? ")" : "false)", out);
 }
-/* ---- declared groups ---- */
 
-/* The rows of one grouping set, or of all where there is one: see in_a_set of key_cells.c. */
-static void put_set(FILE *out, const brume_collection *collection, size_t set, bool several)
+static void put_declared(FILE *out, size_t k, const brume_key_value *values, size_t count)
 {
-    size_t keys = collection->query->key_count, first = 0;
-    for (size_t k = 0; k < keys; k++) {
-        size_t count = collection->domain_size[k], from = first;
-        first += count;
-        if (several && k + 1 == keys) {
-            from += set; /* its values are 0, 1, 2, ... */
-            count = 1;
-        } else if (several && brume_key_is_optional(collection->query, k)) {
-            bool has = (collection->query->keys[k].sets >> set & 1) != 0;
-            from += has ? 0 : count - 1; /* the last one stands for "not in this set" */
-            count = has ? count - 1 : 1;
-        }
-        fputs(k ? " AND " : "", out);
-        put_among(out, k, &(value_list){.values = &collection->domain[from], .count = count});
-    }
+    put_among(out, k, &(value_list){.values = values, .count = count});
 }
 
 /* ---- given groups ---- */
@@ -219,17 +191,12 @@ static void put_only(FILE *out, const brume_collection_only *only)
 void brume_push_put_domain(FILE *out, const brume_collection *collection)
 {
     const brume_collection_only *only = collection->only;
-    size_t sets = collection->query->set_count;
     bool declared = collection->cells > 0 && collection->query->key_count > 0;
-    if (declared)
+    if (declared) {
         fputs(" WHERE (", out);
-    for (size_t s = 0; declared && s < (sets > 1 ? sets : 1); s++) {
-        fputs(s ? " OR (" : "(", out);
-        put_set(out, collection, s, sets > 1);
+        brume_push_put_sets(out, collection, put_declared);
         fputc(')', out);
     }
-    if (declared)
-        fputc(')', out);
     if (!only || only->key_count == 0)
         return;
     fputs(declared ? " AND " : " WHERE ", out);

@@ -69,13 +69,6 @@ brume_status brume_push_spark_distinct(const brume_collection *collection, const
     return brume_spark_close_push(&to, &text, sql, error);
 }
 
-/* May a unit be in more groups than stay? See pushed_choice.c. */
-static bool cuts_groups(const brume_collection *collection)
-{
-    return collection->query->key_count > 0 &&
-           (collection->cells == 0 || collection->max_groups < collection->cells);
-}
-
 brume_status brume_push_spark_bounded(const brume_collection *collection, const char *rows,
                                       uint64_t key, char **sql, brume_error *error)
 {
@@ -92,7 +85,7 @@ brume_status brume_push_spark_bounded(const brume_collection *collection, const 
     brume_spark_put_big(&to, most);
     fputs(" ELSE \"n\" END), CAST(0 AS BIGINT)) FROM ", to.out);
     put_ranked_pairs(&to, rows, key);
-    if (cuts_groups(collection))
+    if (brume_push_cuts_groups(collection))
         put_first(&to, collection->max_groups);
     brume_spark_put_keys(&to, " GROUP BY ");
     return brume_spark_close_push(&to, &text, sql, error);

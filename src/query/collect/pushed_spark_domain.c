@@ -3,28 +3,13 @@
 #include "query/collect/pushed_spark.h"
 #include "query/print/statement.h"
 
-enum {
-    DOMAIN_MOST = 10000, /* declared values that a statement names */
-    VALUES_MOST = 100
-};
+enum { DOMAIN_MOST = 10000 }; /* declared values that a statement names */
 
 const char *brume_push_spark_obstacle(const brume_collection *collection)
 {
-    size_t declared = 0;
-    for (size_t i = 0; i < collection->value_count; i++)
-        if (collection->values[i].keep)
-            return "quantiles and modes are drawn from the values themselves";
-    if (!collection->totals && !collection->bounded)
-        return NULL;
-    if (!collection->totals && collection->value_count > 0)
-        return "rows of each unit are kept by a keyed hash";
-    if (collection->value_count > VALUES_MOST)
-        return "more than 100 expressions are measured";
-    for (size_t i = 0; collection->cells > 0 && i < collection->query->key_count; i++)
-        declared += collection->domain_size[i];
-    return declared > DOMAIN_MOST ? "the groups have more than 10000 declared values, and Spark is "
-                                    "asked for no more"
-                                  : NULL;
+    return brume_push_shared_obstacle(
+        collection, DOMAIN_MOST,
+        "the groups have more than 10000 declared values, and Spark is asked for no more");
 }
 
 /* ---- which rows ---- */
@@ -87,26 +72,6 @@ static void put_among(FILE *out, size_t k, const brume_key_value *values, size_t
     fputs(any || null ? ")" : "false)", out);
 }
 
-/* The rows of one grouping set, or of all where there is one: see in_a_set of collect_groups.c. */
-static void put_set(FILE *out, const brume_collection *collection, size_t set, bool several)
-{
-    size_t keys = collection->query->key_count, first = 0;
-    for (size_t k = 0; k < keys; k++) {
-        size_t count = collection->domain_size[k], from = first;
-        first += count;
-        if (several && k + 1 == keys) {
-            from += set; /* its values are 0, 1, 2, ... */
-            count = 1;
-        } else if (several && brume_key_is_optional(collection->query, k)) {
-            bool has = (collection->query->keys[k].sets >> set & 1) != 0;
-            from += has ? 0 : count - 1; /* the last one stands for "not in this set" */
-            count = has ? count - 1 : 1;
-        }
-        fputs(k ? " AND " : "", out);
-        put_among(out, k, &collection->domain[from], count);
-    }
-}
-
 /* ---- given groups ---- */
 
 /* Texts as their bytes: they come from rows, and may have anything in them. */
@@ -156,7 +121,6 @@ static void put_only(FILE *out, const brume_collection *collection)
 
 void brume_push_spark_put_domain(FILE *out, const brume_collection *collection)
 {
-    size_t sets = collection->query->set_count;
     const brume_collection_only *only = collection->only;
     if (only && only->key_count > 0 && only->count == 0) {
         fputs(" WHERE false", out);
@@ -167,9 +131,5 @@ void brume_push_spark_put_domain(FILE *out, const brume_collection *collection)
     if (collection->query->key_count == 0 || collection->cells == 0)
         return;
     fputs(" WHERE ", out);
-    for (size_t s = 0; s < (sets > 1 ? sets : 1); s++) {
-        fputs(s ? " OR (" : "(", out);
-        put_set(out, collection, s, sets > 1);
-        fputc(')', out);
-    }
+    brume_push_put_sets(out, collection, put_among);
 }

@@ -45,13 +45,6 @@ static void put_double(FILE *out, double value)
     fprintf(out, "'%.17g'::float8", value);
 }
 
-/* "r0" is the unit, then the keys, then the values. */
-void brume_push_put_keys(FILE *out, size_t count, const char *before)
-{
-    for (size_t i = 0; i < count; i++)
-        fprintf(out, "%s\"r%zu\"", i ? ", " : before, 1 + i);
-}
-
 static void put_keys(const push *to, const char *before)
 {
     brume_push_put_keys(to->out, to->keys, before);
