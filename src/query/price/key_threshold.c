@@ -21,7 +21,7 @@ static double any_of_upper(double p_upper, double n)
 {
     if (p_upper >= 1)
         return 1;
-    return fmin(1, -brume_expm1_down(brume_multiply_down(n, brume_log1p_down(-p_upper))));
+    return -brume_expm1_down(brume_multiply_down(n, brume_log1p_down(-p_upper)));
 }
 
 static brume_status no_threshold(brume_error *error)
@@ -144,14 +144,12 @@ static double replace_upper(const gaussian_query *query)
 static double whole_query_upper(gaussian_query *query, double sigma, uint64_t m)
 {
     enum { ADD_REMOVE_EXACT = 256, REPLACE_EXACT = 8 }; /* more cells: the coarse bound is close */
-    double tail = brume_noise_tail_rounded_gaussian_upper(sigma, count_down(m));
-    if (tail >= 1)
-        return 1;
-    query->all_hidden_log = brume_log1p_down(-tail);
-    double coarse = coarse_upper(query);
-    if (query->replace)
-        return query->groups > REPLACE_EXACT ? coarse : fmin(coarse, replace_upper(query));
-    return query->groups > ADD_REMOVE_EXACT ? coarse : fmin(coarse, add_remove_upper(query));
+    /* m is at least 1, so that a tail is half at most */
+    query->all_hidden_log =
+        brume_log1p_down(-brume_noise_tail_rounded_gaussian_upper(sigma, count_down(m)));
+    if (query->groups > (query->replace ? REPLACE_EXACT : ADD_REMOVE_EXACT))
+        return coarse_upper(query);
+    return query->replace ? replace_upper(query) : add_remove_upper(query);
 }
 
 brume_status brume_key_threshold_gaussian(double sigma, uint64_t groups, double cell, double stay,

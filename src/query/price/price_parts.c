@@ -228,8 +228,9 @@ static double full_against_full_up(const brume_measure *centred, double d, int p
 
 /* max over 0 <= d <= high - low of the above, per share: F of an expression with sum and squares.
  * p = 1: h t with 1/h + (2h - 2d)/half = 0. p = 2: d = h (3 - sqrt(1 - 2r))/2, r = half^2/h^4, if
- * r < 1/2 (it is 1/4 or, for small h, more). Rounding the place of a maximum moves its value by the
- * square of the rounding; the factor 1 + 2^-40 covers that and r's rounding. */
+ * r < 1/2. It is below 0.31 where h is 2 or more; then the value there is above 4, which is the
+ * value at d = 2h. Rounding the place of a maximum moves its value by the square of the rounding;
+ * the factor 1 + 2^-40 covers that and r's rounding. */
 static double centred_and_squares_up(const brume_measure *centred, int p)
 {
     double h = brume_count_up(brume_measure_reach(centred)), width = width_up(centred);
@@ -241,10 +242,7 @@ static double centred_and_squares_up(const brume_measure *centred, int p)
         place = h + half / (2 * h);
     else if (r < 0.5)
         place = h * (3 - sqrt(1 - 2 * r)) / 2;
-    double most = full_against_full_up(centred, width, p);
-    if (place < width)
-        most = fmax(most, full_against_full_up(centred, place, p));
-    return brume_multiply_up(most, 1 + 0x1p-40);
+    return brume_multiply_up(full_against_full_up(centred, fmin(place, width), p), 1 + 0x1p-40);
 }
 
 /* F of one expression: its rows all change, none becomes NULL. */
@@ -258,7 +256,7 @@ static double rows_change_up(const brume_measure *measures, size_t count, size_t
         double high = direct->high > 0 ? magnitude_up(direct->high) : 0;
         double low = direct->low < 0 ? magnitude_up(direct->low) : 0;
         double ratio = brume_divide_up(brume_add_up(high, low), largest_magnitude_up(direct));
-        most = brume_add_up(most, power_up(ratio, p));
+        most = power_up(ratio, p);
     }
     if (centred && brume_measure_reach(centred) > 0) {
         double ratio =
@@ -313,8 +311,8 @@ double brume_stay_up(const brume_measure *measures, size_t count, const brume_sh
         } else if (!noise || one->kind == BRUME_MEASURE_UNITS) {
             continue; /* a unit that stays is present before and after */
         } else if (one->kind == BRUME_MEASURE_ROWS) {
-            total =
-                brume_add_up(total, power_up(brume_divide_up(brume_subtract_up(rows, 1), rows), p));
+            double others = brume_divide_up(brume_count_up(shape->max_rows - 1), rows);
+            total = brume_add_up(total, power_up(others, p));
         } else if (first_of_expression(measures, i)) {
             total = brume_add_up(total, expression_stays_up(measures, count, one->expression, p));
         }
@@ -351,5 +349,5 @@ double brume_total_up(const brume_shape *shape, double gain, double stay, size_t
 {
     double groups = brume_count_up(brume_shape_groups(shape));
     double pairs = brume_multiply_up((shape->replace ? 2.0 : 1.0) * (double)modes, groups);
-    return brume_add_up(gain > 0 ? cells_up(shape, gain, stay) : 0, pairs);
+    return brume_add_up(cells_up(shape, gain, stay), pairs);
 }
