@@ -133,8 +133,7 @@ static void write_lines(size_t kind, size_t order, size_t without, char lines[][
 }
 
 /* The value that each person keeps; -1: none. */
-static void kept_values(size_t kind, size_t order, size_t without, uint64_t seed,
-                        int kept[PEOPLE])
+static void kept_values(size_t kind, size_t order, size_t without, uint64_t seed, int kept[PEOPLE])
 {
     char lines[PEOPLE * OWN + 1][LINE];
     const char *all[PEOPLE * OWN + 1];
@@ -218,8 +217,8 @@ static void where_a_row_is_a_unit_all_are_there(void **state)
     (void)state;
     static const char *const lines[] = {"b,1,0.1", "\"a \"\"x\"\"\",-3,-2.5", ",,", "b,1,0.1",
                                         "\"\",7,1e10"};
-    static const char *const expected[] = {"\"\",7,10000000000",
-                                           "\"a \"\"x\"\"\",-3,-2.5", "\"b\",1,0.10000000000000001",
+    static const char *const expected[] = {"\"\",7,10000000000", "\"a \"\"x\"\"\",-3,-2.5",
+                                           "\"b\",1,0.10000000000000001",
                                            "\"b\",1,0.10000000000000001", ",,"};
     rows found;
     read_rows("t,n,x", lines, 5, "t text, n bigint, x double", NULL, 1, &found);
