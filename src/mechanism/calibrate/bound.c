@@ -112,12 +112,18 @@ static brume_status add_epsilons(const brume_search_for *c, const brume_term *te
     return BRUME_OK;
 }
 
+static brume_status compose(const brume_search_for *c, const brume_term *terms, size_t count,
+                            double tolerance, brume_finding *out, brume_error *error)
+{
+    return c->delta > 0 ? certify(c, terms, count, tolerance, out, error)
+                        : add_epsilons(c, terms, count, out, error);
+}
+
 static const brume_finding *recall(const brume_search_for *c, const brume_term *term,
                                    double tolerance)
 {
-    size_t kept = c->tried_count < BRUME_TRIED ? c->tried_count : BRUME_TRIED;
-    for (size_t i = 0; i < kept; i++) {
-        const brume_tried *tried = &c->tried[i];
+    for (size_t i = 0; i < BRUME_TRIED; i++) {
+        const brume_tried *tried = &c->tried[i]; /* of a count of 0 where there is none yet */
         bool near = tried->tolerance <= tolerance ||
                     (tried->finding.known && tried->finding.gap <= tolerance);
         if (near && tried->both_ends >= c->both_ends && tried->count == term->count &&
@@ -156,12 +162,8 @@ brume_status brume_calibrate_try(brume_search_for *c, double value, double toler
         *out = *known;
         return BRUME_OK;
     }
-    size_t count = c->expression->count;
-    brume_finding finding = {.upper = INFINITY, .lower = -INFINITY, .truth = INFINITY};
-    if (!(c->delta > 0))
-        BRUME_TRY(add_epsilons(c, c->terms, count, &finding, error));
-    else if (brume_method_applies(BRUME_METHOD_AUTO, &term->cost)) /* else: too little noise */
-        BRUME_TRY(certify(c, c->terms, count, tolerance, &finding, error));
+    brume_finding finding;
+    BRUME_TRY(compose(c, c->terms, c->expression->count, tolerance, &finding, error));
     c->tried[c->tried_count++ % BRUME_TRIED] = (brume_tried){.cost = term->cost,
                                                              .count = term->count,
                                                              .tolerance = tolerance,
@@ -186,8 +188,7 @@ brume_status brume_calibrate_try_others(brume_search_for *c, double tolerance, b
     *out = (brume_finding){.upper = -INFINITY, .lower = -INFINITY, .truth = -INFINITY};
     brume_status status = BRUME_OK;
     if (others > 0 && !c->accuracy)
-        status = c->delta > 0 ? certify(c, terms, others, tolerance, out, error)
-                              : add_epsilons(c, terms, others, out, error);
+        status = compose(c, terms, others, tolerance, out, error);
     free(terms);
     return status;
 }
