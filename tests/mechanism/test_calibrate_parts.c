@@ -3,6 +3,7 @@
 #include "accounted.h"
 
 #include "mechanism/calibrate/calibrate.h"
+#include "mechanism/card.h"
 
 /* A search for the unknown of `text`, with a dear term behind the last: whoever reads it says so.
  */
@@ -52,6 +53,31 @@ static void a_bound_is_above_its_target_by_comparison(void **state)
         assert_true(brume_calibrate_excess(INFINITY, target) == INFINITY);
         assert_true(brume_calibrate_excess(0, target) == -INFINITY);
     }
+}
+
+/* What a calibration takes for the range of a parameter is within what its card accepts, and leaves
+ * out nothing but 0 where that means that it is not said. */
+static void ranges_are_those_of_the_cards(void **state)
+{
+    (void)state;
+    size_t count, checked = 0;
+    const brume_card *const *cards = brume_cards(&count);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < cards[i]->parameter_count; j++) {
+            const brume_parameter *p = &cards[i]->parameters[j];
+            if (p->direction == BRUME_NOT_MONOTONE || p->type == BRUME_PARAMETER_FLAG ||
+                p->type == BRUME_PARAMETER_MECHANISM)
+                continue;
+            bool whole = p->type == BRUME_PARAMETER_INTEGER;
+            if (whole) {
+                assert_true(!p->least_open && !p->most_open && p->most <= 0x1p53);
+                assert_true(p->least == floor(p->least) && p->most == floor(p->most));
+                assert_true(p->least >= 1 || (p->least == 0 && p->optional && p->standard == 0));
+            }
+            assert_true(whole || p->least == 0);
+            checked++;
+        }
+    assert_true(checked > 30);
 }
 
 static void a_number_is_within_its_range(void **state)
@@ -349,6 +375,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bound_is_above_its_target_by_comparison),
+        cmocka_unit_test(ranges_are_those_of_the_cards),
         cmocka_unit_test(a_number_is_within_its_range),
         cmocka_unit_test(an_interval_at_its_target_is_undecided),
         cmocka_unit_test(curved_terms_are_those_of_the_expression),
