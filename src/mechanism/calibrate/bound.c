@@ -59,39 +59,10 @@ static bool is_thinned(const brume_search_for *c)
     return false;
 }
 
-/* log(bound/target): above 0 just where the bound is above the target. What counts is the
- * comparison, not its logarithm, which may be 0 for a bound a unit above. */
-static double excess_of(double bound, double target)
+double brume_calibrate_excess(double bound, double target)
 {
     double excess = log(bound / target);
     return bound <= target ? fmin(excess, 0) : fmax(excess, 1e-300);
-}
-
-static brume_finding read_composition(const brume_composition *near, double excess, double target)
-{
-    double bound = near->value.upper;
-    brume_finding f = {
-        .upper = excess_of(bound, target), .lower = -INFINITY, .by_laws = near->has_lower};
-    f.truth = f.upper;
-    if (!(bound > 0 && bound < INFINITY))
-        return f;
-    f.lower = log(near->value.lower / target);
-    double gap = 1 - near->value.lower / bound;
-    excess /= bound;
-    bool banded = excess > 0 && excess <= gap; /* else it is of another bound than this */
-    if (!banded && gap > 0.5) {
-        /* The composition stops at a lower end far above the target: nearer than its upper end. */
-        if (near->has_lower && f.lower > log(3))
-            f.truth = f.lower;
-        return f; /* else nothing is known of the other end: the bound itself decides */
-    }
-    f.known = true;
-    f.banded = banded;
-    excess = banded ? fmin(excess, 0.5) : gap / 3; /* a third, of a smooth delta */
-    f.truth += log1p(-excess);
-    f.gap = banded ? f.upper - f.truth : -log1p(-gap);
-    f.doubt = banded ? 0.1 * excess : 0.1 * gap;
-    return f;
 }
 
 /* By the certified composition, as near as asked. */
@@ -103,7 +74,10 @@ static brume_status certify(const brume_search_for *c, const brume_term *terms, 
     brume_asked asked = {
         .at = c->epsilon, .width = tolerance, .upper_end = !c->both_ends, .sought = c->delta};
     BRUME_TRY(brume_account_delta_near(terms, count, &asked, &near, &excess, error));
-    *out = read_composition(&near, excess, c->delta);
+    *out = (brume_finding){.upper = brume_calibrate_excess(near.value.upper, c->delta),
+                           .lower = log(near.value.lower / c->delta),
+                           .by_laws = near.has_lower};
+    brume_calibrate_believe(&near.value, excess, out);
     return BRUME_OK;
 }
 
@@ -132,17 +106,24 @@ static brume_status add_epsilons(const brume_search_for *c, const brume_term *te
         applies &= brume_method_applies(BRUME_METHOD_BASIC, &terms[i].cost);
     if (applies)
         BRUME_TRY(brume_account_epsilon(BRUME_METHOD_BASIC, terms, count, 0, &sum, error));
-    *out = (brume_finding){.upper = excess_of(sum.upper, c->epsilon), .lower = -INFINITY};
+    *out =
+        (brume_finding){.upper = brume_calibrate_excess(sum.upper, c->epsilon), .lower = -INFINITY};
     out->truth = out->upper;
     return BRUME_OK;
+}
+
+static brume_status compose(const brume_search_for *c, const brume_term *terms, size_t count,
+                            double tolerance, brume_finding *out, brume_error *error)
+{
+    return c->delta > 0 ? certify(c, terms, count, tolerance, out, error)
+                        : add_epsilons(c, terms, count, out, error);
 }
 
 static const brume_finding *recall(const brume_search_for *c, const brume_term *term,
                                    double tolerance)
 {
-    size_t kept = c->tried_count < BRUME_TRIED ? c->tried_count : BRUME_TRIED;
-    for (size_t i = 0; i < kept; i++) {
-        const brume_tried *tried = &c->tried[i];
+    for (size_t i = 0; i < BRUME_TRIED; i++) {
+        const brume_tried *tried = &c->tried[i]; /* of a count of 0 where there is none yet */
         bool near = tried->tolerance <= tolerance ||
                     (tried->finding.known && tried->finding.gap <= tolerance);
         if (near && tried->both_ends >= c->both_ends && tried->count == term->count &&
@@ -158,7 +139,7 @@ static brume_status try_error(const brume_search_for *c, const brume_event *even
 {
     double beta;
     BRUME_TRY(brume_event_beta(event, c->epsilon, &beta, error));
-    *out = (brume_finding){.upper = excess_of(beta, c->delta), .lower = -INFINITY};
+    *out = (brume_finding){.upper = brume_calibrate_excess(beta, c->delta), .lower = -INFINITY};
     out->truth = out->upper;
     return BRUME_OK;
 }
@@ -181,12 +162,8 @@ brume_status brume_calibrate_try(brume_search_for *c, double value, double toler
         *out = *known;
         return BRUME_OK;
     }
-    size_t count = c->expression->count;
-    brume_finding finding = {.upper = INFINITY, .lower = -INFINITY, .truth = INFINITY};
-    if (!(c->delta > 0))
-        BRUME_TRY(add_epsilons(c, c->terms, count, &finding, error));
-    else if (brume_method_applies(BRUME_METHOD_AUTO, &term->cost)) /* else: too little noise */
-        BRUME_TRY(certify(c, c->terms, count, tolerance, &finding, error));
+    brume_finding finding;
+    BRUME_TRY(compose(c, c->terms, c->expression->count, tolerance, &finding, error));
     c->tried[c->tried_count++ % BRUME_TRIED] = (brume_tried){.cost = term->cost,
                                                              .count = term->count,
                                                              .tolerance = tolerance,
@@ -211,8 +188,7 @@ brume_status brume_calibrate_try_others(brume_search_for *c, double tolerance, b
     *out = (brume_finding){.upper = -INFINITY, .lower = -INFINITY, .truth = -INFINITY};
     brume_status status = BRUME_OK;
     if (others > 0 && !c->accuracy)
-        status = c->delta > 0 ? certify(c, terms, others, tolerance, out, error)
-                              : add_epsilons(c, terms, others, out, error);
+        status = compose(c, terms, others, tolerance, out, error);
     free(terms);
     return status;
 }

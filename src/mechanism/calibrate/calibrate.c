@@ -37,16 +37,13 @@ static brume_status not_moved(const brume_search_for *c, brume_error *error)
 /* Does the cost (or the error) move at all? Some numbers serve the other one alone. */
 static brume_status check_moves(brume_search_for *c, brume_error *error)
 {
-    const brume_parameter *parameter = c->expression->unknown.parameter;
-    double most = parameter->most, middle = fmin(fmax(1, parameter->least), most);
     if (c->expression->unknown.slot == BRUME_SLOT_COUNT && !c->accuracy)
         return BRUME_OK;
-    const double places[] = {middle, middle + 1, middle * 0.5, fmin(4 * middle, most),
-                             fmin(1e6 + middle, most)};
+    static const double places[] = {1, 2, 0.5, 4, 1e6}; /* where it is defined there */
     brume_cost first, other;
     int known = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (!cost_at(c, c->whole ? ceil(places[i]) : places[i], &other))
+        if (!cost_at(c, places[i], &other))
             continue;
         if (known++ == 0)
             first = other;
@@ -113,22 +110,16 @@ static double end_of_step(brume_search_for *c, double value)
     return low;
 }
 
-/* The range of a value, real or whole. */
+/* The range of a value: whole numbers from 1 on, for 0 means that it is not said and integers
+ * change by 1; reals above 0. */
 static void set_range(brume_search_for *c)
 {
     const brume_parameter *parameter = c->expression->unknown.parameter;
-    c->low = fmax(parameter->least, 1e-290), c->high = fmin(parameter->most, 1e290);
     if (c->whole) {
-        c->low = parameter->least_open ? floor(parameter->least) + 1 : ceil(parameter->least);
-        c->high = parameter->most_open ? ceil(parameter->most) - 1 : floor(parameter->most);
-        c->high = fmin(c->high, 0x1p53);
-        if (parameter->type != BRUME_PARAMETER_INTEGER ||
-            (parameter->optional && parameter->standard == 0))
-            c->low = fmax(c->low, 1); /* 0 means that it is not said; integers change by 1 */
+        c->low = fmax(parameter->least, 1), c->high = fmin(parameter->most, 0x1p53);
         return;
     }
-    if (parameter->least_open && c->low == parameter->least)
-        c->low = nextafter(c->low, INFINITY);
+    c->low = 1e-290, c->high = fmin(parameter->most, 1e290);
     if (parameter->most_open && c->high == parameter->most)
         c->high = nextafter(c->high, 0);
 }

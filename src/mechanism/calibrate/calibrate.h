@@ -57,6 +57,10 @@ typedef struct brume_search_for {
 
 bool brume_calibrate_same_cost(const brume_cost *a, const brume_cost *b);
 
+/* log(bound/target): above 0 just where the bound is above the target. What counts is the
+ * comparison, not its logarithm, which may be 0 for a bound a unit above. */
+double brume_calibrate_excess(double bound, double target);
+
 /* The certified bound at a value of the unknown, as near as `tolerance` or as it can be. */
 BRUME_MUST_USE brume_status brume_calibrate_try(brume_search_for *c, double value, double tolerance,
                                                 brume_finding *out, brume_error *error);
@@ -123,6 +127,16 @@ bool brume_calibrate_look_again(brume_search_for *c, brume_told *told, double tr
 
 /* The guess of the other terms alone, as log(guess/target); NAN: not known. */
 double brume_calibrate_guess_others(brume_search_for *c);
+
+/* The epsilon below the target's at which the guess is so much larger, and how fast its logarithm
+ * falls there; false where nothing is guessed. */
+bool brume_calibrate_guess_epsilon(const brume_search_for *c, double larger, double *epsilon,
+                                   double *slope);
+
+/* What is believed of the truth between the ends of an interval, in f->truth and below it there;
+ * f->upper, f->lower and f->by_laws are known. `excess` is how far a band has lifted the upper end,
+ * by an estimate; 0: by nothing. */
+void brume_calibrate_believe(const brume_interval *delta, double excess, brume_finding *f);
 
 /* --- the searches --- */
 

@@ -48,43 +48,8 @@ static bool excess_of(const brume_search_for *c, double epsilon, double toleranc
     if (brume_account_delta_near(c->terms, c->expression->count, &asked, &near, &ignored, NULL) !=
         BRUME_OK)
         return false;
-    *excess = log(near.value.upper / c->delta);
-    *excess = near.value.upper <= c->delta ? fmin(*excess, 0) : fmax(*excess, 1e-300);
+    *excess = brume_calibrate_excess(near.value.upper, c->delta);
     return isfinite(*excess);
-}
-
-static bool guess(const brume_search_for *c, double epsilon, double *delta)
-{
-    size_t count = c->expression->count;
-    brume_bound bound;
-    if (!c->by_moments)
-        return brume_compose_guess(c->terms, count, epsilon, delta);
-    if (brume_account_delta(BRUME_METHOD_RDP, c->terms, count, epsilon, &bound, NULL) != BRUME_OK)
-        return false;
-    *delta = bound.upper;
-    return true;
-}
-
-/* The epsilon below the target's at which the guess is so much larger, and how fast its logarithm
- * falls there; false where nothing is guessed. */
-static bool guess_step(const brume_search_for *c, double larger, double *epsilon, double *slope)
-{
-    double at = c->epsilon, here, nearby;
-    if (!guess(c, at, &here) || !guess(c, 0.999 * at, &nearby))
-        return false;
-    *slope = log(nearby / here) / (1e-3 * at);
-    double first = log(here) + larger, last = at, excess = -larger;
-    for (int step = 0; step < 3 && *slope > 0; step++) {
-        at = last + excess / *slope;
-        if (!(at > 0.2 * c->epsilon) || !guess(c, at, &nearby))
-            return false;
-        double there = log(nearby) - first, secant = (there - excess) / (last - at);
-        if (fabs(last - at) > 1e-4 * c->epsilon && secant > 0)
-            *slope = secant;
-        last = at, excess = there;
-    }
-    *epsilon = last + excess / *slope;
-    return *slope > 0 && isfinite(*slope) && *epsilon > 0.2 * c->epsilon;
 }
 
 /* A smaller epsilon at which delta is certified too, within a millionth or so of the least; false
@@ -93,7 +58,7 @@ static bool guess_step(const brume_search_for *c, double larger, double *epsilon
 static bool step_down(const brume_search_for *c, double excess, double *epsilon)
 {
     double slope, at = c->epsilon, next;
-    if (!guess_step(c, -excess, &next, &slope))
+    if (!brume_calibrate_guess_epsilon(c, -excess, &next, &slope))
         return false;
     next = fmin(next + 1e-7 * at, at);
     double tolerance = fmax(3e-8 * slope * at, 1e-3 * fabs(excess));

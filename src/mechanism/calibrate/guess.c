@@ -266,3 +266,63 @@ bool brume_calibrate_look_again(brume_search_for *c, brume_told *told, double tr
     *place = next;
     return true;
 }
+
+/* --- by epsilon --- */
+
+/* The cheap bound of delta at an epsilon. */
+static bool guess(const brume_search_for *c, double epsilon, double *delta)
+{
+    size_t count = c->expression->count;
+    brume_bound bound;
+    if (!c->by_moments)
+        return brume_compose_guess(c->terms, count, epsilon, delta);
+    if (brume_account_delta(BRUME_METHOD_RDP, c->terms, count, epsilon, &bound, NULL) != BRUME_OK)
+        return false;
+    *delta = bound.upper;
+    return true;
+}
+
+bool brume_calibrate_guess_epsilon(const brume_search_for *c, double larger, double *epsilon,
+                                   double *slope)
+{
+    double at = c->epsilon, here, nearby;
+    if (!guess(c, at, &here) || !guess(c, 0.999 * at, &nearby))
+        return false;
+    *slope = log(nearby / here) / (1e-3 * at);
+    double first = log(here) + larger, last = at, excess = -larger;
+    for (int step = 0; step < 3 && *slope > 0; step++) {
+        at = last + excess / *slope;
+        if (!(at > 0.2 * c->epsilon) || !guess(c, at, &nearby))
+            return false;
+        double there = log(nearby) - first, secant = (there - excess) / (last - at);
+        if (fabs(last - at) > 1e-4 * c->epsilon && secant > 0)
+            *slope = secant;
+        last = at, excess = there;
+    }
+    *epsilon = last + excess / *slope;
+    return *slope > 0 && isfinite(*slope) && *epsilon > 0.2 * c->epsilon;
+}
+
+/* --- by a certificate --- */
+
+void brume_calibrate_believe(const brume_interval *delta, double excess, brume_finding *f)
+{
+    f->truth = f->upper;
+    if (!(delta->upper > 0 && delta->upper < INFINITY))
+        return;
+    double gap = 1 - delta->lower / delta->upper;
+    excess /= delta->upper;
+    bool banded = excess > 0 && excess <= gap; /* else it is of another bound than this */
+    if (!banded && gap > 0.5) {
+        /* The composition stops at a lower end far above the target: nearer than its upper end. */
+        if (f->by_laws && f->lower > log(3))
+            f->truth = f->lower;
+        return; /* else nothing is known of the other end: the bound itself decides */
+    }
+    f->known = true;
+    f->banded = banded;
+    excess = banded ? fmin(excess, 0.5) : gap / 3; /* a third, of a smooth delta */
+    f->truth += log1p(-excess);
+    f->gap = banded ? f->upper - f->truth : -log1p(-gap);
+    f->doubt = banded ? 0.1 * excess : 0.1 * gap;
+}

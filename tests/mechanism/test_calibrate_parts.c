@@ -1,0 +1,393 @@
+/* The parts of a calibration, each asked by itself: on which side of its target a bound is, which
+ * number is tried, what a trial certifies, and an unknown that is a probability of failure. */
+#include "accounted.h"
+
+#include "mechanism/calibrate/calibrate.h"
+#include "mechanism/card.h"
+
+/* A search for the unknown of `text`, with a dear term behind the last: whoever reads it says so.
+ */
+static brume_search_for open_search(brume_expression *e, const char *text, double epsilon,
+                                    double delta)
+{
+    accounted beyond = terms_for("pure(epsilon=300)", 1);
+    assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, e, &error));
+    brume_search_for c = {.expression = e,
+                          .epsilon = epsilon,
+                          .delta = delta,
+                          .coarsest = 1e-3,
+                          .low = 1e-290,
+                          .high = 1e290,
+                          .others = NAN};
+    c.terms = calloc(e->count + 1, sizeof *c.terms);
+    assert_non_null(c.terms);
+    for (size_t i = 0; i < e->count; i++) {
+        c.terms[i].count = e->events[i].count;
+        if (i != e->unknown.event)
+            assert_ok(brume_event_cost(&e->events[i], &c.terms[i].cost, &error));
+    }
+    c.terms[e->count] = beyond.list[0];
+    free(beyond.list);
+    return c;
+}
+
+static void close_search(brume_search_for *c)
+{
+    free(c->terms);
+    brume_expression_free(c->expression);
+}
+
+static void a_bound_is_above_its_target_by_comparison(void **state)
+{
+    (void)state;
+    static const double targets[] = {1e-300, 1e-9, 0.1, 1, 3};
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        double target = targets[i];
+        assert_true(brume_calibrate_excess(target, target) == 0);
+        double above = brume_calibrate_excess(nextafter(target, INFINITY), target);
+        assert_true(above > 0 && above < 1e-15);
+        double below = brume_calibrate_excess(nextafter(target, 0), target);
+        assert_true(below <= 0 && below > -1e-15);
+        assert_close(brume_calibrate_excess(2 * target, target), log(2), 1e-14);
+        assert_close(brume_calibrate_excess(target / 2, target), -log(2), 1e-14);
+        assert_true(brume_calibrate_excess(INFINITY, target) == INFINITY);
+        assert_true(brume_calibrate_excess(0, target) == -INFINITY);
+    }
+}
+
+/* What a calibration takes for the range of a parameter is within what its card accepts, and leaves
+ * out nothing but 0 where that means that it is not said. */
+static void ranges_are_those_of_the_cards(void **state)
+{
+    (void)state;
+    size_t count, checked = 0;
+    const brume_card *const *cards = brume_cards(&count);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < cards[i]->parameter_count; j++) {
+            const brume_parameter *p = &cards[i]->parameters[j];
+            if (p->direction == BRUME_NOT_MONOTONE || p->type == BRUME_PARAMETER_FLAG ||
+                p->type == BRUME_PARAMETER_MECHANISM)
+                continue;
+            bool whole = p->type == BRUME_PARAMETER_INTEGER;
+            if (whole) {
+                assert_true(!p->least_open && !p->most_open && p->most <= 0x1p53);
+                assert_true(p->least == floor(p->least) && p->most == floor(p->most));
+                assert_true(p->least >= 1 || (p->least == 0 && p->optional && p->standard == 0));
+            }
+            assert_true(whole || p->least == 0);
+            checked++;
+        }
+    assert_true(checked > 30);
+}
+
+static void a_number_is_within_its_range(void **state)
+{
+    (void)state;
+    brume_search_for c = {.low = 2, .high = 100};
+    assert_close(brume_calibrate_number(&c, log(9.5)), 9.5, 1e-14);
+    assert_true(brume_calibrate_number(&c, log(1000)) == 100);
+    assert_true(brume_calibrate_number(&c, log(0.5)) == 2);
+    c.inverted = true;
+    assert_close(brume_calibrate_number(&c, -log(9.5)), 9.5, 1e-14);
+    c.whole = true; /* down, but a number that only rounding kept below the next */
+    assert_true(brume_calibrate_number(&c, -log(9.5)) == 9);
+    for (double number = 2; number <= 100; number++)
+        assert_true(brume_calibrate_number(&c, log(1 / number)) == number);
+    assert_true(brume_calibrate_value_of(&c, 9) == 9);
+    c.squared = true;
+    assert_true(brume_calibrate_value_of(&c, 9) == 3);
+}
+
+static void an_interval_at_its_target_is_undecided(void **state)
+{
+    (void)state;
+    const struct {
+        double lower, upper;
+        bool known, undecided;
+    } cases[] = {{-1, 1, true, true},  {0, 1, true, true},  {-1, 1, false, false},
+                 {-1, 0, true, false}, {1, 2, true, false}, {-2, -1, true, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_finding f = {
+            .lower = cases[i].lower, .upper = cases[i].upper, .known = cases[i].known};
+        assert_int_equal(brume_calibrate_undecided(&f), cases[i].undecided);
+    }
+}
+
+/* Terms without a law are curved; what stands behind the last term is none of them. */
+static void curved_terms_are_those_of_the_expression(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text;
+        bool curved;
+    } cases[] = {{"laplace(scale=?)", false},
+                 {"laplace(scale=?) + gaussian(sigma=2)", false},
+                 {"laplace(scale=?) + zcdp(rho=0.1)", true},
+                 {"laplace(scale=?) + zcdp(rho=0.1) + gaussian(sigma=3)", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_expression e = {0};
+        brume_finding f;
+        brume_search_for c = open_search(&e, cases[i].text, 1, 1e-6);
+        c.terms[e.count].cost = (brume_cost){.concentrated = BRUME_EXACT, .rho = 1};
+        assert_ok(brume_calibrate_try(&c, 10, 1e-3, &f, &error));
+        assert_int_equal(brume_calibrate_is_curved(&c), cases[i].curved);
+        close_search(&c);
+    }
+}
+
+/* Near the target a trial says what an account says, in logarithms over the target; at values of
+ * the same cost it says the same, however often it is asked. */
+static void a_trial_is_an_account(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double value; /* near the answer */
+    } cases[] = {{"laplace(scale=?)*100 + laplace(scale=10)", 44.27},
+                 {"gaussian(sigma=?)*3", 7.317},
+                 {"laplace(scale=?)*100 + zcdp(rho=0.001)", 42.79},
+                 {"poisson(rate=0.1, laplace(scale=?))*100", 4.082}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_expression e = {0};
+        brume_finding f, again;
+        brume_search_for c = open_search(&e, cases[i].text, 1, 1e-6);
+        for (int step = -1; step <= 1; step++) {
+            double value = cases[i].value * (1 + 0.01 * step);
+            brume_bound bound = delta_at(&e, value, 1);
+            double upper = log(bound.upper / 1e-6);
+            assert_ok(brume_calibrate_try(&c, value, 1e-9, &f, &error));
+            if (!(fabs(upper) < 1 && fabs(f.upper - upper) < 1e-6))
+                fail_msg("%s at %g: %.17g, expected %.17g", cases[i].text, value, f.upper, upper);
+            assert_true(f.lower <= f.upper && f.known == bound.has_lower);
+            if (f.known)
+                assert_true(f.upper - f.lower < 1e-6 && f.truth <= f.upper && f.truth >= f.lower);
+            assert_ok(brume_calibrate_try(&c, value, 1e-9, &again, &error));
+            assert_memory_equal(&f, &again, sizeof f);
+        }
+        close_search(&c);
+    }
+}
+
+/* Where the epsilon is pure, the sum is exact; where there is none, nothing is met. */
+static void a_trial_at_delta_0_adds_epsilons(void **state)
+{
+    (void)state;
+    brume_expression e = {0};
+    brume_finding f;
+    brume_search_for c = open_search(&e, "laplace(scale=?)*4 + pure(epsilon=0.5)", 1, 0);
+    assert_ok(brume_calibrate_try(&c, 8, 0, &f, &error));
+    assert_true(f.upper == 0 && f.lower == -INFINITY && f.truth == 0 && !f.known);
+    assert_ok(brume_calibrate_try(&c, nextafter(8, 0), 0, &f, &error));
+    assert_true(f.upper > 0);
+    assert_ok(brume_calibrate_try(&c, 16, 0, &f, &error));
+    assert_close(f.upper, log(0.75), 1e-14);
+    assert_ok(brume_calibrate_try_others(&c, 0, &f, &error));
+    assert_close(f.upper, log(0.5), 1e-14);
+    close_search(&c);
+    c = open_search(&e, "laplace(scale=?) + gaussian(sigma=100)", 1, 0);
+    assert_ok(brume_calibrate_try(&c, 8, 0, &f, &error));
+    assert_true(f.upper == INFINITY);
+    assert_ok(brume_calibrate_try_others(&c, 0, &f, &error));
+    assert_true(f.upper == INFINITY);
+    close_search(&c);
+    c = open_search(&e, "laplace(scale=?)", 1, 0);
+    assert_ok(brume_calibrate_try_others(&c, 0, &f, &error));
+    assert_true(f.upper == -INFINITY && f.truth == -INFINITY);
+    close_search(&c);
+}
+
+/* The other terms alone, by the same certificates. */
+static void the_other_terms_are_accounted_alone(void **state)
+{
+    (void)state;
+    brume_expression e = {0};
+    brume_finding f;
+    brume_search_for c =
+        open_search(&e, "laplace(scale=?)*7 + gaussian(sigma=3) + laplace(scale=9)*2", 1, 1e-6);
+    double alone = delta_by(BRUME_METHOD_AUTO, "gaussian(sigma=3) + laplace(scale=9)*2", 1).upper;
+    assert_ok(brume_calibrate_try_others(&c, 1e-9, &f, &error));
+    assert_close(f.upper, log(alone / 1e-6), 1e-6);
+    c.accuracy = true; /* of an error the others say nothing */
+    assert_ok(brume_calibrate_try_others(&c, 1e-9, &f, &error));
+    assert_true(f.upper == -INFINITY);
+    close_search(&c);
+}
+
+/* The chance of an error of alpha or more, over beta. */
+static void a_trial_of_an_accuracy_is_a_chance(void **state)
+{
+    (void)state;
+    brume_expression e = {0};
+    brume_finding f;
+    brume_search_for c = open_search(&e, "laplace(scale=?)", 6, 0.05);
+    c.accuracy = true;
+    assert_ok(brume_calibrate_try(&c, 2, 0, &f, &error));
+    assert_close(f.upper, log(exp(-3) / 0.05), 1e-13);
+    assert_true(f.lower == -INFINITY && f.truth == f.upper && !f.known);
+    close_search(&c);
+}
+
+/* At delta = 0 what is returned costs no more than the target in the last place, and a few units
+ * in the last place less noise costs more. */
+static void pure_values_end_at_the_last_place(void **state)
+{
+    (void)state;
+    unsigned tried = 0;
+    for (int count = 1; count <= 7; count += 3)
+        for (double epsilon = 0.1; epsilon < 7; epsilon *= 1.37) {
+            char text[80];
+            brume_expression e = {0};
+            brume_calibration found;
+            brume_term *terms;
+            brume_bound here, less;
+            snprintf(text, sizeof text, "laplace(scale=?, sensitivity=0.7)*%d", count);
+            assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, &e, &error));
+            assert_ok(brume_calibrate(&e, epsilon, 0, &found, &error));
+            assert_true(found.epsilon_upper <= epsilon && found.delta == 0 && !found.everywhere);
+            assert_ok(brume_account_terms(e.events, 1, 1, BRUME_METHOD_BASIC, &terms, &error));
+            assert_ok(brume_account_epsilon(BRUME_METHOD_BASIC, terms, 1, 0, &here, &error));
+            free(terms);
+            assert_ok(brume_expression_solve(&e, found.value * (1 - 3e-15), &error));
+            assert_ok(brume_account_terms(e.events, 1, 1, BRUME_METHOD_BASIC, &terms, &error));
+            assert_ok(brume_account_epsilon(BRUME_METHOD_BASIC, terms, 1, 0, &less, &error));
+            free(terms);
+            if (!(here.upper <= epsilon && less.upper > epsilon))
+                fail_msg("%s at %.17g: %.17g costs %.17g, less noise %.17g", text, epsilon,
+                         found.value, here.upper, less.upper);
+            brume_expression_free(&e);
+            tried++;
+        }
+    assert_true(tried > 35);
+}
+
+/* The chance that one of n releases fails, each with chance d: to 19 digits. */
+static long double any_fails(double d, int n)
+{
+    return -expm1l(n * log1pl(-(long double)d));
+}
+
+/* Where nothing else costs anything at this epsilon, all of delta is failure. */
+static void failures_add_up_to_delta_and_no_further(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 1000; n *= 10)
+        for (double delta = 1e-12; delta < 0.3; delta *= 7.3) {
+            char text[80];
+            brume_expression e = {0};
+            brume_calibration found;
+            snprintf(text, sizeof text, "approximate(epsilon=0.001, delta=?)*%d", n);
+            assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, &e, &error));
+            assert_ok(brume_calibrate(&e, 2, delta, &found, &error));
+            brume_expression_free(&e);
+            long double failure = any_fails(found.value, n);
+            if (!(failure <= delta * (1 + 1e-18L) && failure > delta * (1 - 1e-10L) &&
+                  !found.everywhere))
+                fail_msg("%d releases of %.17g fail with %.20Lg, asked for %.17g", n, found.value,
+                         failure, delta);
+        }
+}
+
+/* Beside others that cost D: the rest of delta is failure, (delta - D)/(1 - D), to a billionth of
+ * itself, also where D is nearly all of delta. */
+static void failures_take_what_others_leave(void **state)
+{
+    (void)state;
+    static const double rooms[] = {1e-3, 0.02, 0.5, 40};
+    const char *others = "pure(epsilon=0.1) + laplace(scale=30)*100";
+    accounted t = terms_for(others, 1);
+    brume_compose_options sharp = {.tolerance = 1e-12};
+    brume_composition rest;
+    assert_ok(brume_compose_delta(t.list, t.count, 2, &sharp, &rest, &error));
+    free(t.list);
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        double delta = rest.value.upper * (1 + rooms[i]), value = NAN;
+        brume_expression e = {0};
+        bool applies = false;
+        brume_search_for c =
+            open_search(&e, "approximate(epsilon=0.1, delta=?) + laplace(scale=30)*100", 2, delta);
+        c.inverted = true, c.high = 0.999;
+        assert_ok(brume_calibrate_failure(&c, &applies, &value, &error));
+        assert_true(applies && c.tight && !c.everywhere);
+        double most = (delta - rest.value.lower) / (1 - rest.value.lower);
+        double least = (delta - rest.value.upper) / (1 - rest.value.upper);
+        if (!(value <= most && value >= least * (1 - 1e-9)))
+            fail_msg("room %g: %.17g of [%.17g, %.17g]", rooms[i], value, least, most);
+        close_search(&c);
+    }
+}
+
+/* A range ends the search: at its upper end every value meets the target, below its lower end none
+ * is returned. */
+static void failures_keep_to_their_range(void **state)
+{
+    (void)state;
+    const double delta = 1e-6;
+    const struct {
+        double low, high, value; /* NAN: none is found */
+        bool everywhere;
+    } cases[] = {{1e-290, 0.999, delta, false},
+                 {1e-290, 1e-9, 1e-9, true},
+                 {delta * (1 + 1e-12), 0.999, NAN, false},
+                 {0.1, 0.999, NAN, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_expression e = {0};
+        bool applies = false;
+        double value = NAN;
+        brume_search_for c = open_search(&e, "approximate(epsilon=0.1, delta=?)", 2, delta);
+        c.inverted = true, c.low = cases[i].low, c.high = cases[i].high;
+        assert_ok(brume_calibrate_failure(&c, &applies, &value, &error));
+        assert_int_equal(applies, isfinite(cases[i].value));
+        if (applies) {
+            assert_true(value <= cases[i].value && value > cases[i].value * (1 - 1e-10));
+            assert_int_equal(c.everywhere, cases[i].everywhere);
+            assert_int_equal(c.tight, !cases[i].everywhere);
+        }
+        close_search(&c);
+    }
+}
+
+/* It is for unknowns that move a failure in proportion, and nothing else. */
+static void only_failures_are_searched_as_such(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text;
+        double delta;
+        bool accuracy;
+    } cases[] = {{"approximate(epsilon=?, delta=1e-9)", 1e-6, false},
+                 {"poisson(rate=?, approximate(epsilon=0.1, delta=1e-8))", 1e-6, false},
+                 {"pure(epsilon=?)", 1e-6, false},
+                 {"approximate(epsilon=0.1, delta=?)", 0, false},
+                 {"approximate(epsilon=0.1, delta=?)", 1e-6, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_expression e = {0};
+        bool applies = true;
+        double value = NAN;
+        brume_search_for c = open_search(&e, cases[i].text, 2, cases[i].delta);
+        c.inverted = true, c.high = 0.999, c.accuracy = cases[i].accuracy;
+        assert_ok(brume_calibrate_failure(&c, &applies, &value, &error));
+        assert_false(applies);
+        close_search(&c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bound_is_above_its_target_by_comparison),
+        cmocka_unit_test(ranges_are_those_of_the_cards),
+        cmocka_unit_test(a_number_is_within_its_range),
+        cmocka_unit_test(an_interval_at_its_target_is_undecided),
+        cmocka_unit_test(curved_terms_are_those_of_the_expression),
+        cmocka_unit_test(a_trial_is_an_account),
+        cmocka_unit_test(a_trial_at_delta_0_adds_epsilons),
+        cmocka_unit_test(the_other_terms_are_accounted_alone),
+        cmocka_unit_test(a_trial_of_an_accuracy_is_a_chance),
+        cmocka_unit_test(pure_values_end_at_the_last_place),
+        cmocka_unit_test(failures_add_up_to_delta_and_no_further),
+        cmocka_unit_test(failures_take_what_others_leave),
+        cmocka_unit_test(failures_keep_to_their_range),
+        cmocka_unit_test(only_failures_are_searched_as_such),
+    };
+    return cmocka_run_group_tests_name("calibrate parts", tests, NULL, NULL);
+}
