@@ -42,6 +42,26 @@ static void the_ends_of_the_smoothness_are_accepted(void **state)
     brume_quantile_close(quantile);
 }
 
+/* Of no values every bound is the whole range. Rejects: a search that ends before its only window.
+ */
+static void no_values_have_the_whole_range(void **state)
+{
+    (void)state;
+    for (uint64_t per_unit = 1; per_unit <= 3; per_unit++)
+        for (int replace = 0; replace <= 1; replace++)
+            for (uint64_t quarter = 0; quarter <= 4; quarter++) {
+                brume_adjacency adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
+                brume_quantile *quantile = open_quantile(
+                    (brume_quantile_rule){quarter, 4, per_unit, adjacency, -2, 7}, NULL, 0);
+                double smooth = 0;
+                assert_ok(brume_quantile_smooth(quantile, .5, &smooth, &error));
+                assert_close(smooth, 9, 1e-10);
+                assert_int_equal(brume_quantile_local(quantile, 0), 9);
+                assert_int_equal(brume_quantile_distance(quantile, 8), 0);
+                brume_quantile_close(quantile);
+            }
+}
+
 /* Nearly all points are as likely as each other with this epsilon: each of `points` is drawn within
  * 6 standard deviations of its share, from the same tape in every run. */
 static void check_all_points(brume_quantile_rule rule, int64_t value)
@@ -107,6 +127,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_value_has_rank_one),
         cmocka_unit_test(the_ends_of_the_smoothness_are_accepted),
+        cmocka_unit_test(no_values_have_the_whole_range),
         cmocka_unit_test(every_integer_can_be_a_bound),
         cmocka_unit_test(the_ends_of_epsilon_are_accepted),
     };
