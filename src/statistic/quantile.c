@@ -114,8 +114,9 @@ static uint64_t median_local(const brume_quantile *quantile, uint64_t k)
     int64_t distance = (int64_t)k;
     int64_t j = (distance + n + 2) / 2;
     int64_t i = (n - distance) / 2; /* ceil((n - 1 - k) / 2) */
-    uint64_t outward = j > n + 1 - j ? quantile_gap(quantile, n + 1 - j, j) : 0;
-    uint64_t inward = n - i > i ? quantile_gap(quantile, i, n - i) : 0;
+    /* 2j >= n + 1 and 2i <= n: both pairs are in order. */
+    uint64_t outward = quantile_gap(quantile, n + 1 - j, j);
+    uint64_t inward = quantile_gap(quantile, i, n - i);
     return outward > inward ? outward : inward;
 }
 
@@ -123,9 +124,8 @@ uint64_t brume_quantile_local(const brume_quantile *quantile, uint64_t k)
 {
     if (quantile->exact_median)
         return median_local(quantile, k);
-    uint64_t window_most = quantile->n + 1;
     uint64_t per_unit = quantile->rule.values_per_unit;
-    if (k >= brume_quantile_emptying(quantile) || k >= window_most / per_unit)
+    if (k >= brume_quantile_emptying(quantile) || k >= quantile->n / per_unit)
         return brume_quantile_global(quantile); /* (k+1) R > n: a window from bound to bound */
     int64_t width = (int64_t)((k + 1) * per_unit), rank = (int64_t)quantile->rank;
     uint64_t widest = 0;

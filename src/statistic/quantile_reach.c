@@ -66,10 +66,10 @@ static brume_status map_places(const brume_quantile *quantile, int64_t most, pla
     if (!at)
         return brume_no_memory(error, "the local sensitivities");
     *map = (places){left - 2 * most - 4, n - left - 2 * most - 4, side, at};
-    for (int64_t size = n - 2 * side > 0 ? n - 2 * side : 0; size <= n + 2 * side; size++) {
+    /* All sizes that have a place in the square; `mark` leaves out what is no pair. */
+    for (int64_t size = n - side; size <= n + side; size++) {
         mark(map, rank_of(quantile, size + 1) - 1, size);
-        if (size > 0)
-            mark(map, rank_of(quantile, size - 1), size);
+        mark(map, rank_of(quantile, size - 1), size);
     }
     for (int64_t cell = 0; cell < cells; cell++) {
         if (cell >= side)

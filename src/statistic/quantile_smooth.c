@@ -70,16 +70,17 @@ static void conquer(search *at, int64_t first_row, int64_t last_row, int64_t lea
     }
 }
 
-/* Number of steps until an end of the class lies on the bound. */
+/* Number of steps until an end of the class lies on the bound; an end that is beyond it is so by
+ * less than a step, and the quotient is 0. */
 static int64_t rows_of(const search *at)
 {
-    return at->left <= 0 ? 0 : (at->left + at->step - 1) / at->step;
+    return (at->left + at->step - 1) / at->step;
 }
 
 static int64_t columns_of(const search *at)
 {
     int64_t beyond = (int64_t)at->quantile->n + 1 - at->right;
-    return beyond <= 0 ? 0 : (beyond + at->step - 1) / at->step;
+    return (beyond + at->step - 1) / at->step;
 }
 
 static void place(search *at, int64_t class)

@@ -120,12 +120,72 @@ static void entries_saturate_on_either_side(void **state)
     brume_gram_close(gram);
 }
 
+/* Squares of long rows exceed 64 bits in some of these, and the sum of 16 squares of 2^30 is 2^64.
+ * Rejects: a box that one side or one column of a row escapes, a column that is not scaled. */
+static void rows_of_any_length_are_within_the_ball(void **state)
+{
+    (void)state;
+    const int64_t long_ones[] = {INT64_C(1) << 28, INT64_C(1) << 30, (INT64_C(1) << 30) + 7,
+                                 INT64_C(1) << 40, INT64_MAX,        INT64_MIN};
+    const size_t most = BRUME_GRAM_MOST_COLUMNS, widths[] = {1, 2, 16, 17, most};
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+        for (size_t l = 0; l < sizeof long_ones / sizeof *long_ones; l++)
+            for (int shape = 0; shape < 8; shape++) {
+                const int64_t norm = shape < 4 ? INT64_C(1) << 24 : 5;
+                int64_t row[BRUME_GRAM_MOST_COLUMNS], one = long_ones[l];
+                for (size_t i = 0; i < widths[w]; i++)
+                    row[i] = shape % 2 && one != INT64_MIN ? -one : one;
+                if (shape & 2) /* one short column, the first or the last */
+                    row[l % 2 ? widths[w] - 1 : 0] = 1;
+                brume_gram *gram = NULL;
+                assert_ok(brume_gram_open(widths[w], norm, &gram, &error));
+                brume_gram_add(gram, row);
+                double trace = 0, largest = 0;
+                for (size_t i = 0, entry = 0; i < widths[w]; i++)
+                    for (size_t j = i; j < widths[w]; j++, entry++) {
+                        double here = (double)brume_gram_entry(gram, entry);
+                        trace += i == j ? here : 0;
+                        largest = fmax(largest, fabs(here));
+                    }
+                double square = (double)(norm * norm);
+                assert_holds(trace <= square && largest <= square);
+                /* and not much shorter than it: but for what is cut off in each column */
+                if (norm > 5 && !(shape & 2 && widths[w] == 1))
+                    assert_holds(trace >= square * (1 - 1e-5));
+                brume_gram_close(gram);
+            }
+}
+
+/* Rejects: an open range where a closed one is promised. */
+static void columns_and_norms_of_all_sizes_are_accepted(void **state)
+{
+    (void)state;
+    const struct {
+        size_t columns;
+        int64_t norm;
+        bool good;
+    } cases[] = {{0, 9, false}, {1, 1, true},   {BRUME_GRAM_MOST_COLUMNS, 1 << 24, true},
+                 {1, 0, false}, {65, 9, false}, {1, (1 << 24) + 1, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_gram *gram = NULL;
+        if (cases[i].good)
+            assert_ok(brume_gram_open(cases[i].columns, cases[i].norm, &gram, &error));
+        else
+            assert_fails(brume_gram_open(cases[i].columns, cases[i].norm, &gram, &error),
+                         BRUME_EARGUMENT);
+        assert_true((gram != NULL) == cases[i].good);
+        brume_gram_close(gram);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sensitivities_are_met_by_the_worst_rows),
         cmocka_unit_test(other_adjacencies_have_no_sensitivity),
         cmocka_unit_test(entries_saturate_on_either_side),
+        cmocka_unit_test(rows_of_any_length_are_within_the_ball),
+        cmocka_unit_test(columns_and_norms_of_all_sizes_are_accepted),
     };
     return cmocka_run_group_tests_name("gram_sensitivity", tests, NULL, NULL);
 }

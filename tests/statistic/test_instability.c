@@ -149,6 +149,71 @@ static void quantiles_have_the_sensitivities_of_their_definition(void **state)
         }
 }
 
+/* Larger data, where LS_k is found in pieces of 8, 16, ...: what is said is what they decide.
+ * Rejects: a k at the border of two pieces that is left out; the distance of the releases, which is
+ * less, where the exact one is known; a bound of the whole range that is not said exactly. */
+static void pieces_of_the_sensitivities_are_put_together(void **state)
+{
+    (void)state;
+    enum { N = 90, K = 100 };
+    int64_t values[N];
+    int exact = 0, different = 0;
+    for (uint64_t p = 1; p <= 3; p += 2)
+        for (int spread = 1; spread <= 5; spread += 2) {
+            for (int i = 0; i < N; i++) /* many equal ones in the middle, rarer ones outside */
+                values[i] = 500 + spread * (i - N / 2) * (i - N / 2) * (i - N / 2) / 2000;
+            brume_quantile_rule rule = {p, 4, 1, BRUME_ADD_REMOVE, 0, 1000};
+            brume_quantile *quantile = NULL;
+            uint64_t reach[K + 1];
+            assert_ok(brume_quantile_open(&rule, values, N, &quantile, &error));
+            assert_ok(brume_quantile_reach(quantile, K, reach, &error));
+            assert_true(reach[K] == 1000);
+            for (uint64_t bound = 0; bound <= 1000; bound += 25) {
+                double t = bound % 2 ? .03 : .3, smooth = 0;
+                uint64_t distance = UINT64_MAX;
+                brume_instability got;
+                assert_ok(brume_quantile_instability(quantile, t, bound, &got, &error));
+                for (int k = K; k >= 0; k--) {
+                    smooth = fmax(smooth, exp(-t * k) * (double)reach[k]);
+                    distance = reach[k] > bound ? (uint64_t)k : distance;
+                }
+                assert_true(got.distance == distance && got.smooth_exact);
+                assert_close(got.smooth, smooth, 1e-14);
+                exact++;
+                different += brume_quantile_distance(quantile, bound) != distance;
+            }
+            brume_quantile_close(quantile);
+        }
+    assert_true(exact > 200 && different > 50);
+}
+
+/* Equal values in the middle of the bounds: one change moves their first quartile by as much as is
+ * proposed, and more only once a third as many zeros are there. Rejects: 1000 changes, the most
+ * that are looked at, said to be too far, or 1001 said to be known. */
+static void a_thousand_changes_are_looked_at(void **state)
+{
+    (void)state;
+    enum { MOST_VALUES = 3004 };
+    int64_t values[MOST_VALUES];
+    static uint64_t reach[1001];
+    brume_quantile_rule rule = {1, 4, 1, BRUME_ADD_REMOVE, 0, 9};
+    for (int more = 0; more <= 1; more++) {
+        brume_quantile *quantile = NULL;
+        brume_instability got;
+        size_t n = more ? 3004 : 3001;
+        for (size_t i = 0; i < n; i++)
+            values[i] = i < (n + 3) / 4 ? 5 : 9;
+        assert_ok(brume_quantile_open(&rule, values, n, &quantile, &error));
+        assert_ok(brume_quantile_reach(quantile, 1000, reach, &error));
+        assert_true(reach[999] == 4 && (reach[1000] > 4) == !more);
+        assert_ok(brume_quantile_instability(quantile, .7, 4, &got, &error));
+        uint64_t released = brume_quantile_distance(quantile, 4);
+        assert_true(got.distance == (more ? released : 1000) && released < 1000);
+        assert_true(got.smooth_exact == !more);
+        brume_quantile_close(quantile);
+    }
+}
+
 static brume_interquartile *range_of(const multiset *set, bool replace)
 {
     int64_t values[LARGEST];
@@ -271,6 +336,8 @@ int main(void)
     make_multisets();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_have_the_sensitivities_of_their_definition),
+        cmocka_unit_test(pieces_of_the_sensitivities_are_put_together),
+        cmocka_unit_test(a_thousand_changes_are_looked_at),
         cmocka_unit_test(interquartile_ranges_do_and_say_where_they_are_bounds),
         cmocka_unit_test(the_lecture_s_medians),
         cmocka_unit_test(graphs_and_names),

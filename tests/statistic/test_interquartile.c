@@ -143,7 +143,7 @@ static void ranges_of_units_with_several_values_are_covered(void **state)
 static void larger_data_have_bounds_of_either_or_of_both_quartiles(void **state)
 {
     (void)state;
-    enum { N = 240, WIDTH = 10000 };
+    enum { N = 240, LOWER = 1000, WIDTH = 10000 };
     int64_t values[N];
     for (int i = 0; i < N; i++)
         values[i] = 2000 + 25 * i + (i * i) % 17;
@@ -151,13 +151,14 @@ static void larger_data_have_bounds_of_either_or_of_both_quartiles(void **state)
         for (int replace = 0; replace <= 1; replace++) {
             brume_adjacency adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
             brume_interquartile *range = NULL;
-            assert_ok(
-                brume_interquartile_open(0, WIDTH, per_unit, adjacency, values, N, &range, &error));
+            assert_ok(brume_interquartile_open(LOWER, WIDTH, per_unit, adjacency, values, N, &range,
+                                               &error));
+            assert_true(brume_interquartile_global(range) == WIDTH - LOWER);
             for (double t = .02; t < 1; t *= 3) {
                 double both[2], smooth;
                 assert_ok(brume_interquartile_smooth(range, t, &smooth, &error));
                 for (uint64_t i = 0; i < 2; i++) {
-                    brume_quantile_rule rule = {2 * i + 1, 4, per_unit, adjacency, 0, WIDTH};
+                    brume_quantile_rule rule = {2 * i + 1, 4, per_unit, adjacency, LOWER, WIDTH};
                     brume_quantile *one = NULL;
                     assert_ok(brume_quantile_open(&rule, values, N, &one, &error));
                     assert_ok(brume_quantile_smooth(one, t, &both[i], &error));
@@ -165,7 +166,7 @@ static void larger_data_have_bounds_of_either_or_of_both_quartiles(void **state)
                 }
                 assert_true(smooth == (per_unit == 1 ? fmax(both[0], both[1]) : both[0] + both[1]));
             }
-            for (uint64_t bound = 100; bound < WIDTH; bound += 137) {
+            for (uint64_t bound = 100; bound < WIDTH - LOWER; bound += 137) {
                 uint64_t distance = brume_interquartile_distance(range, bound);
                 assert_holds(brume_interquartile_local(range, distance) > bound);
                 assert_holds(distance == 0 ||

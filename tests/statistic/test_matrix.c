@@ -269,6 +269,36 @@ static void bad_points_and_steps_are_refused(void **state)
     assert_null(gram);
 }
 
+/* Rejects: ranges without their ends, a value that is not cut off from below, a division of 0 by 0
+ * where rows along one axis say nothing of the other. */
+static void the_ends_of_regressions_are_defined(void **state)
+{
+    (void)state;
+    brume_error error;
+    brume_gram *gram = open_gram(2, 10);
+    add_times(gram, 0, 10, 5);
+    const double along[2] = {0, 1}, far_out[2] = {0x1p20, 1}, near[2] = {0, 1e-40};
+    double value = 0, needed;
+    int64_t out = 0;
+    assert_ok(brume_regression_value(gram, along, &value, &error));
+    assert_true(isinf(value));
+    assert_ok(brume_regression_log(gram, along, 1, &out, &error));
+    assert_int_equal(out, 64);
+    add_times(gram, 10, 0, 5);
+    assert_ok(brume_regression_log(gram, near, 1, &out, &error));
+    assert_int_equal(out, -64);
+    assert_ok(brume_regression_log(gram, far_out, 0x1p-20, &out, &error));
+    assert_close((double)out * 0x1p-20, log(0x1p40 / 5) / 2, 1e-6);
+    const double good[] = {0x1p-8, 2}, bad[] = {0x1.fp-9, 2.01, (double)NAN};
+    for (int i = 0; i < 2; i++) {
+        assert_ok(brume_regression_eigenvalue_upper(good[i], &needed, &error));
+        assert_close(needed, 1 / (1 - exp(-2 * good[i])), 1e-12);
+    }
+    for (int i = 0; i < 3; i++)
+        assert_fails(brume_regression_eigenvalue_upper(bad[i], &needed, &error), BRUME_EARGUMENT);
+    brume_gram_close(gram);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +310,7 @@ int main(void)
         cmocka_unit_test(the_vectors_of_the_regression_hold),
         cmocka_unit_test(a_proposed_bound_on_the_regression_is_safe),
         cmocka_unit_test(bad_points_and_steps_are_refused),
+        cmocka_unit_test(the_ends_of_regressions_are_defined),
     };
     return cmocka_run_group_tests_name("matrix", tests, NULL, NULL);
 }

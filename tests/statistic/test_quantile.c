@@ -212,8 +212,12 @@ static long covering_holds(uint64_t per_unit, brume_adjacency adjacency, uint64_
             assert_holds((double)change <= smooth[i]);
             assert_holds(smooth[i] <= exp(.3) * smooth[j] * (1 + 1e-15));
         }
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        int last = all[i].size == 0 ? 0 : (all[i].size - 1) / (int)per_unit; /* it may be all */
+        if (sizes_vary && 2 * numerator != denominator)
+            assert_int_equal(brume_quantile_local(open[i], (uint64_t)last), DOMAIN - 1);
         brume_quantile_close(open[i]);
+    }
     return pairs;
 }
 

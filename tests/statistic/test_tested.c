@@ -259,6 +259,14 @@ static void reciprocals_are_rounded_exactly(void **state)
     assert_int_equal(distance, 8);
     assert_ok(reciprocal.distance(reciprocal.context, half + 4, &distance, &error));
     assert_int_equal(distance, 9);
+    /* 2^53 is a double, and the bound is not less: 1/2 is within it. */
+    count.step = 0x1p-54;
+    assert_ok(reciprocal.distance(reciprocal.context, half / 2, &distance, &error));
+    assert_int_equal(distance, 9);
+    /* Three of the double below 1/6: their sum is below 1/2, and 1/2 is the nearest double. */
+    count.step = 1.0 / 6;
+    assert_ok(reciprocal.distance(reciprocal.context, 3, &distance, &error));
+    assert_int_equal(distance, 8);
 }
 
 static void bounds_of_less_than_the_rounding_are_refused(void **state)
@@ -280,6 +288,8 @@ static void bounds_of_less_than_the_rounding_are_refused(void **state)
     brume_tested regression = brume_tested_regression(&prediction);
     assert_fails(regression.distance(regression.context, 2, &distance, &error), BRUME_EARGUMENT);
     assert_true(distance == 77);
+    assert_ok(regression.distance(regression.context, 3, &distance, &error));
+    assert_true(distance == 0);
     brume_gram_close(gram);
 }
 

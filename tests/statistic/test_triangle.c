@@ -250,6 +250,30 @@ static void loops_repeats_and_strangers_are_dropped(void **state)
     brume_graph_close(graph);
 }
 
+/* Rejects: an edge that counts once more towards a degree, where it is listed twice. */
+static void repeated_edges_leave_every_sensitivity_as_it_is(void **state)
+{
+    (void)state;
+    for (unsigned code = 0; code < 1 << 15; code += 13) {
+        brume_error error;
+        uint64_t source[2 * MOST_PAIRS], target[2 * MOST_PAIRS];
+        size_t edges = 0;
+        unsigned pair = 0;
+        for (uint64_t u = 0; u < 6; u++)
+            for (uint64_t v = u + 1; v < 6; v++, pair++)
+                for (int time = 0; time < 2 && code >> pair & 1; time++) {
+                    source[edges] = u;
+                    target[edges++] = v;
+                }
+        brume_graph *once = open_code(code, 6), *twice = NULL;
+        assert_ok(brume_graph_open(6, source, target, edges, &twice, &error));
+        for (uint64_t s = 0; s < 6; s++)
+            assert_int_equal(local_at(once, s), local_at(twice, s));
+        brume_graph_close(once);
+        brume_graph_close(twice);
+    }
+}
+
 /* On random graphs with hubs, where the visit stops early, against all pairs. */
 static void stopping_early_loses_nothing(void **state)
 {
@@ -319,6 +343,7 @@ int main(void)
         cmocka_unit_test(the_smooth_bound_is_the_plain_maximum_on_larger_graphs),
         cmocka_unit_test(the_vectors_hold),
         cmocka_unit_test(loops_repeats_and_strangers_are_dropped),
+        cmocka_unit_test(repeated_edges_leave_every_sensitivity_as_it_is),
         cmocka_unit_test(stopping_early_loses_nothing),
     };
     return cmocka_run_group_tests_name("triangle", tests, NULL, NULL);
