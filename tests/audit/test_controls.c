@@ -376,8 +376,33 @@ static int tell_draws(void)
     return 0;
 }
 
+/* --write NAME N: N outcomes on the first neighbour, then N on the second, eight bytes each. For
+ * other auditors of the same mechanism (bench/peers/auditorium.py). */
+static int write_draws(const char *name, size_t n)
+{
+    const context broken = {false};
+    size_t i = 0;
+    int64_t *out = calloc(n, sizeof *out);
+    while (i < CONTROLS && strcmp(controls[i].name, name) != 0)
+        i++;
+    if (i == CONTROLS || !out) {
+        free(out);
+        return 2;
+    }
+    brume_bits *bits = brume_tape_open_seeded(2000 + i);
+    for (int second = 0; second < 2; second++) {
+        assert_ok(controls[i].draw(&broken, second, bits, out, n, &error));
+        assert_true(fwrite(out, sizeof *out, n, stdout) == n);
+    }
+    brume_bits_close(bits);
+    free(out);
+    return 0;
+}
+
 int main(int count, char **words)
 {
+    if (count == 4 && strcmp(words[1], "--write") == 0)
+        return write_draws(words[2], strtoul(words[3], NULL, 10));
     if (count > 1 && strcmp(words[1], "--draws") == 0)
         return tell_draws();
     at_length = count > 1 && strcmp(words[1], "--long") == 0;
