@@ -8,8 +8,9 @@ from cluster_servers import COLUMNS, Cluster, find_programs
 from cluster_ways import run_clinic
 
 MISSING = """cluster: no Citus for these PostgreSQL server programs: {control} is not there.
-Citus is in no package registry. Packages of its makers: https://docs.citusdata.com (Debian: postgresql-15-citus-12.1),
-or build it from https://github.com/citusdata/citus with the pg_config of these programs; then run this again."""
+Citus is in no package registry. Its makers have packages (for PostgreSQL 15 on Debian: postgresql-15-citus-12.1), which
+their installation guide, https://docs.citusdata.com, says how to add; or build it from
+https://github.com/citusdata/citus with the pg_config of these programs. Then run this again."""
 
 
 def control_file(programs):
