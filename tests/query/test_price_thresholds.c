@@ -197,22 +197,29 @@ static void formula(mpfr_t most, const query *q, uint64_t m)
     mpfr_clear(log_hidden);
 }
 
-/* Most of delta is for what moves, or most of it for new keys; noise so small that the tails are
- * near their middle, where nothing is lost in them. */
-static void check_query(uint64_t groups, bool replace)
+/* Most of delta is for what moves, or nearly all of it for new keys: in the middle of their tail,
+ * where nothing is lost in it. */
+static void check_query(uint64_t groups, bool replace, bool moves)
 {
-    query q = {groups, 0, 0, some_double(-6, 2), some_double(-2, 2), replace};
-    double mu = some_double(-3, 1), cells = (double)groups * (replace ? 2 : 1);
+    query q = {groups, 0, 0, some_double(-4, 1), some_double(-2, 2), replace};
+    double mu = some_double(-2, 1), cells = (double)groups * (replace ? 2 : 1);
+    if (!moves) {
+        q.epsilon = some_double(-1, 1);
+        q.sigma = some_double(2, 6);
+        mu = .5;
+    }
     uint64_t m = 0, same = 0;
     double used = 0, again = 0;
     mpfr_t truth;
     mpfr_init2(truth, BITS);
     q.cell = mu * mu / cells;
-    q.stay = replace && below(2) ? q.cell * some_double(0, 2) : 0;
+    q.stay = replace && below(2) ? q.cell * some_double(0, 3) : 0;
     formula(truth, &q, UINT64_C(1) << 20); /* no new key shows */
     double least = mpfr_get_d(truth, MPFR_RNDU);
-    double delta = least * (1 + some_double(-12, 0)) + (below(2) ? some_double(-12, -3) : 0);
-    if (delta > 1e-12 && delta < .5) {
+    double delta = least * (1 + some_double(-12, 0));
+    if (!moves)
+        delta = .5 - some_double(-14, -2);
+    if (delta > 1e-16 && delta < .5) {
         assert_ok(brume_key_threshold_gaussian(q.sigma, groups, q.cell, q.stay, replace, q.epsilon,
                                                delta, &m, &used, &error));
         formula(truth, &q, m);
@@ -237,12 +244,18 @@ static void gaussian_keys_use_what_the_formula_says(void **state)
 {
     (void)state;
     state_of_draws = 32;
-    for (int i = 0; i < 250; i++) {
-        check_query(1, i % 2);
-        check_query(i % 2 ? 9 + below(30) : 257 + below(99), i % 2);
-        if (i % 8 < 2)
-            check_query(2, i % 2);
-    }
+    for (int i = 0; i < 150; i++)
+        check_query(1, i % 2, true);
+    for (int i = 0; i < 1000; i++)
+        check_query(1, i % 2, false);
+    for (int i = 0; i < 120; i++)
+        check_query(i % 2 ? 9 + below(30) : 257 + below(99), i % 2, true);
+    for (int i = 0; i < 60; i++)
+        check_query(3, false, true);
+    for (int i = 0; i < 12; i++)
+        check_query(3, true, true);
+    for (int i = 0; i < 4; i++)
+        check_query(9 + below(4), false, true); /* by all cases here, where replace has one sum */
 }
 
 /* ---- plans ---- */
