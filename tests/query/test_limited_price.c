@@ -276,6 +276,31 @@ static void what_cannot_be_bought_is_refused(void **state)
         }
 }
 
+/* Rejects: one of the scales of choosing that nobody checks: whichever is the largest, the price at
+ * which it is 2^40 is the last that is possible. */
+static void the_largest_scale_of_choosing_ends_at_two_to_the_40(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        bool gaussian = i & 1;
+        brume_noise_kind noise =
+            gaussian ? BRUME_NOISE_DISCRETE_GAUSSIAN : BRUME_NOISE_DISCRETE_LAPLACE;
+        plan p = {.measures = {{.kind = BRUME_MEASURE_ROWS}},
+                  .shape = {.cells = 1, .replace = i & 2, .choices = 1, .choices_only = i & 4}};
+        double amount = 0x1p-9;
+        assert_ok(brume_limited_pay(p.measures, 1, &p.shape, noise, amount, 0, 0, &p.limited,
+                                    &p.price, &error));
+        double largest = fmax(fmax(p.limited.count_scale, p.limited.histogram_scale),
+                              fmax(p.limited.tail_scale, p.limited.again_scale));
+        amount *= pow(largest * 0x1p-40, gaussian ? 2 : 1);
+        for (int enough = 0; enough < 2; enough++)
+            assert_int_equal((int)brume_limited_pay(p.measures, 1, &p.shape, noise,
+                                                    amount * (enough ? 1 + 1e-9 : 1 - 1e-9), 0, 0,
+                                                    &p.limited, &p.price, &error),
+                             (int)(enough ? BRUME_OK : BRUME_EOVERFLOW));
+    }
+}
+
 /* Any shares that add up would do; these are the ones that the header states. */
 static void shares_are_as_stated(void **state)
 {
@@ -301,6 +326,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limited_plans_cost_their_price_in_exact_rationals),
         cmocka_unit_test(what_cannot_be_bought_is_refused),
+        cmocka_unit_test(the_largest_scale_of_choosing_ends_at_two_to_the_40),
         cmocka_unit_test(shares_are_as_stated),
     };
     return cmocka_run_group_tests_name("prices of limited totals", tests, NULL, NULL);

@@ -118,6 +118,10 @@ static void laplace_tail_is_the_least_double_or_nearly(void **state)
     }
     for (int i = 0; i < CASES; i++) /* where 1 + a depends on a most */
         holds(brume_noise_tail_laplace_upper, laplace, some_scale(-1, 2), 1 + i % 3, 0x1p-45);
+    for (double odd = 3; odd < 512; odd += 2) /* m/scale is a power of two, 1/scale no double */
+        for (int i = 0; i < 3; i++)
+            holds(brume_noise_tail_laplace_upper, laplace, ldexp(odd, i - 1 - ilogb(odd)), odd,
+                  0x1p-45);
 }
 
 /* Rejects: any of the six roundings turned, m for m - 1/2, one side for both. */

@@ -566,6 +566,8 @@ static void prices_end_where_the_header_says(void **state)
     assert_true(units[0].scale == 0x1p50);
     assert_fails(brume_price_laplace(units, 1, &cell, nextafter(0x1p-50, 0), 0, &price, &error),
                  BRUME_EOVERFLOW);
+    brume_shape most = {.max_groups = UINT32_MAX, .max_rows = UINT32_MAX, .cells = 1};
+    assert_ok(brume_price_laplace(units, 1, &most, 1, 0, &price, &error));
     brume_shape bad[] = {keys, keys, keys, keys, keys};
     bad[0].max_groups = 0;
     bad[1].max_rows = 0;
