@@ -264,6 +264,25 @@ static void only_an_empty_table_or_too_many_rows_are_refused(void **state)
     }
 }
 
+/* Rows come in chunks, and the last one may be the first of a new chunk. */
+static void one_row_too_many_is_found_wherever_chunks_end(void **state)
+{
+    (void)state;
+    enum { MANY = 8193 };
+    static const char *lines[MANY];
+    for (size_t i = 0; i < MANY; i++)
+        lines[i] = "1";
+    for (size_t count = MANY; count > 1000; count = count / 2 + 1) {
+        place all;
+        brume_error error = {0};
+        open_place(&all, "v", lines, count, "v bigint", NULL);
+        assert_ok(brume_rows_check(all.question, all.engine, count, &error));
+        for (uint64_t most = count - 1; most > 0; most /= 2)
+            assert_fails(brume_rows_check(all.question, all.engine, most, &error), BRUME_EARGUMENT);
+        close_place(&all);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +292,7 @@ int main(void)
         cmocka_unit_test(where_a_row_is_a_unit_all_are_there),
         cmocka_unit_test(no_rows_are_a_header),
         cmocka_unit_test(only_an_empty_table_or_too_many_rows_are_refused),
+        cmocka_unit_test(one_row_too_many_is_found_wherever_chunks_end),
     };
     return cmocka_run_group_tests_name("rows of units", tests, NULL, NULL);
 }
