@@ -128,8 +128,12 @@ static void fill(brume_wire wire, const int *cells, size_t stride, size_t count,
 static void take(brume_bounder *bounder, const table *data, size_t first, size_t count)
 {
     brume_error error = {0};
-    brume_text room[1 + KEYS][ROWS];
-    int64_t cells[VALUES][ROWS];
+    brume_text *room[1 + KEYS]; /* just as long as the chunk */
+    int64_t *cells[VALUES];
+    for (size_t i = 0; i <= KEYS; i++)
+        room[i] = malloc(count * sizeof **room);
+    for (size_t i = 0; i < VALUES; i++)
+        cells[i] = malloc(count * sizeof **cells);
     uint64_t valid[1 + KEYS + VALUES] = {0};
     brume_chunk_column columns[1 + KEYS + VALUES];
     size_t keys = data->plan.key_count, values = data->plan.value_count;
@@ -148,6 +152,10 @@ static void take(brume_bounder *bounder, const table *data, size_t first, size_t
     }
     brume_chunk chunk = {count, 1 + keys + values, columns};
     assert_ok(brume_bounder_take(bounder, &chunk, &error));
+    for (size_t i = 0; i <= KEYS; i++)
+        free(room[i]);
+    for (size_t i = 0; i < VALUES; i++)
+        free(cells[i]);
 }
 
 static void name_group(const brume_key_value *keys, size_t count, char name[NAME])

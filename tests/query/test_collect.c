@@ -4,13 +4,14 @@
 
 #include <unistd.h>
 
+#include "engine/driver.h"
 #include "query/plan/question.h"
 #include "random/tape.h"
 #include "registered.h"
 
 #include "query/collect/collect.c"
 
-enum { ROWS = 1800, KEYS = 600 };
+enum { ROWS = 1536, KEYS = 512 }; /* just as many as there is room for */
 
 static brume_error error;
 
@@ -21,7 +22,7 @@ typedef struct place {
     brume_bits *bits;
 } place;
 
-/* Row i: n = i % 600 as whole number, x = n / 8 - 20 as a real one, w a text of it, v = i. */
+/* Row i: n = i % 512 as whole number, x = n / 8 - 20 as a real one, w a text of it, v = i. */
 static void open_place(place *all, const char *sql)
 {
     brume_source source;
@@ -236,6 +237,74 @@ static void only_declared_keys_without_null_are_listed(void **state)
     }
 }
 
+static bool is_bytewise(brume_engine *engine, size_t table, const char *column)
+{
+    (void)engine;
+    (void)table;
+    return strcmp(column, "b") != 0;
+}
+
+/* How the server may compare the texts of a column. */
+static void texts_are_compared_as_the_column_allows(void **state)
+{
+    (void)state;
+    brume_relation_column column = {.stored = "a"};
+    brume_relation relation = {.columns = &column};
+    brume_expression cell = {.operation = BRUME_OPERATION_COLUMN, .relation = &relation};
+    brume_key key = {.expression = &cell};
+    brume_query query = {.keys = &key, .key_count = 1};
+    const size_t size = 1;
+    const brume_key_value domain = {0};
+    brume_collection collection = {
+        .query = &query, .cells = 1, .domain = &domain, .domain_size = &size};
+    brume_driver driver = {.is_bytewise = is_bytewise};
+    brume_engine engine = {.driver = &driver, .source_count = 1};
+    staying_rows rows = {&engine, &collection};
+    assert_int_equal(bytes_of(&rows, 0, "a"), BRUME_BYTES_LISTED);
+    assert_int_equal(bytes_of(&rows, 0, "c"), BRUME_BYTES_COMPARED);
+    assert_int_equal(bytes_of(&rows, 0, "b"), BRUME_BYTES_ASKED);
+}
+
+/* One group of no rows, at the first of the declared keys. */
+static void a_rehearsal_has_one_group_and_reads_nothing(void **state)
+{
+    (void)state;
+    place all;
+    open_place(&all, "SELECT n, w, SUM(v) FROM t GROUP BY n, w");
+    brume_plan_value *value = malloc(sizeof *value);
+    brume_key_value *domain = calloc(3, sizeof *domain);
+    size_t *sizes = calloc(2, sizeof *sizes);
+    assert_true(value && domain && sizes);
+    *value = value_of(&all);
+    sizes[0] = 2;
+    sizes[1] = 1;
+    domain[0] = (brume_key_value){.wire = BRUME_WIRE_INTEGER, .integer = 8};
+    domain[1] = (brume_key_value){.wire = BRUME_WIRE_INTEGER, .integer = 9};
+    domain[2] = (brume_key_value){.wire = BRUME_WIRE_TEXT, .text = {"w", 1}};
+    for (int declared = 0; declared <= 1; declared++) {
+        brume_collection collection = {.query = all.question->query,
+                                       .value_count = 1,
+                                       .values = value,
+                                       .cells = declared ? 2 : 0,
+                                       .domain = declared ? domain : NULL,
+                                       .domain_size = declared ? sizes : NULL};
+        brume_collected *collected = NULL;
+        size_t count = 0;
+        assert_ok(brume_collect_nothing(&collection, 17, all.bits, &collected, &error));
+        const brume_bounded_group *group = brume_collected_groups(collected, &count);
+        assert_int_equal(count, 1);
+        assert_true(group->units == 17 && group->rows == 17 && group->values[0].count == 0);
+        assert_true(group->keys[0].null == !declared && group->keys[1].null == !declared);
+        if (declared)
+            assert_true(group->keys[0].integer == 8 && group->keys[1].text.length == 1);
+        brume_collected_close(collected);
+    }
+    free(value);
+    free(domain);
+    free(sizes);
+    close_place(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +313,8 @@ int main(void)
         cmocka_unit_test(what_is_shown_is_what_is_given_to_the_engine),
         cmocka_unit_test(what_is_to_be_pushed_is_never_streamed),
         cmocka_unit_test(only_declared_keys_without_null_are_listed),
+        cmocka_unit_test(texts_are_compared_as_the_column_allows),
+        cmocka_unit_test(a_rehearsal_has_one_group_and_reads_nothing),
     };
     return cmocka_run_group_tests_name("collecting", tests, NULL, NULL);
 }

@@ -83,6 +83,15 @@ static void costs_are_shown_no_smaller_and_what_is_left_no_larger(void **state)
                                      "0.10000000000000000001", "0.00100000000000000000001");
     assert_holds(answer->cost.amount > 0.1 && answer->cost.amount < 0.1001);
     assert_holds(answer->remaining.amount < 8.9 && answer->remaining.amount > 8.899);
+    brume_dataset *dataset = NULL;
+    brume_charge left;
+    brume_decimal shown;
+    assert_ok(brume_ledger_dataset(at.all.ledger, "much", &dataset, &error));
+    assert_ok(brume_ledger_left(at.all.ledger, dataset, &left, &error));
+    brume_dataset_close(dataset);
+    assert_ok(brume_decimal_from_double_shortest(answer->remaining.delta, &shown, &error));
+    assert_holds(brume_decimal_compare(&shown, &left.delta) < 0); /* no double is what is left */
+    assert_close(answer->remaining.delta, brume_decimal_nearest(&left.delta), 1e-15);
     brume_query_answer_close(answer);
     brume_charge charge = {.rule = BRUME_RULE_APPROXIMATE};
     assert_ok(brume_decimal_parse("0.30000000000000000001", &charge.amount, &error));
@@ -136,6 +145,44 @@ static void marks_of_one_dataset_are_joined_those_of_views_last(void **state)
         assert_string_equal(marks.texts[i], joined[i]);
     assert_int_equal(more.count, 0);
     brume_marks_clear(&marks);
+}
+
+/* Only the tables of the query are read, though others lie behind them. */
+static void what_is_read_is_what_the_query_names(void **state)
+{
+    (void)state;
+    place at;
+    open_place(&at);
+    brume_question *question = NULL;
+    brume_engine *engine = NULL;
+    assert_ok(brume_question_open(at.all.ledger,
+                                  "SELECT COUNT(*) FROM much JOIN little ON much.person = "
+                                  "little.person JOIN open ON much.ward = open.ward",
+                                  &question, &error));
+    assert_ok(brume_question_engine(question, &engine, &error));
+    brume_query *query = question->query;
+    assert_true(query->table_count == 2 && query->public_count == 1);
+    for (size_t tables = 1; tables <= 2; tables++)
+        for (size_t open = 0; open <= 1; open++) {
+            brume_charge price = {.rule = BRUME_RULE_APPROXIMATE};
+            readings read = {0};
+            query->table_count = tables;
+            query->public_count = open;
+            assert_ok(find_readings(question, &price, engine, &read, &error));
+            assert_int_equal(read.charge_count, tables);
+            assert_int_equal(read.count, tables + open);
+            for (size_t i = 0; i < read.count; i++) {
+                static const char *const names[] = {"much", "little"};
+                assert_string_equal(read.charges[i].dataset, i < tables ? names[i] : "open");
+                assert_ptr_equal(read.charges[i].price, i < tables ? &price : NULL);
+            }
+            clear_readings(&read);
+        }
+    query->table_count = 2;
+    query->public_count = 1;
+    brume_engine_close(engine);
+    brume_question_close(question);
+    close_place(&at);
 }
 
 /* Of several tables what is left is that of the tightest; a dataset that stands twice is charged
@@ -214,6 +261,8 @@ static void limit(void *context, double seconds)
     all->limit = seconds;
 }
 
+static const char *failure_said = "broken";
+
 static brume_status make(void *context, brume_engine *engine, uint64_t reservation, json_t **answer,
                          brume_error *failure)
 {
@@ -223,7 +272,7 @@ static brume_status make(void *context, brume_engine *engine, uint64_t reservati
     if (*status == BRUME_OK)
         *answer = json_pack("{s:i}", "n", 5);
     else
-        snprintf(failure->message, sizeof failure->message, "broken");
+        snprintf(failure->message, sizeof failure->message, "%s", failure_said);
     return *status;
 }
 
@@ -292,6 +341,29 @@ static void an_interruption_says_what_it_cost(void **state)
     close_place(&at);
 }
 
+/* A message that leaves just the room to say so, and one that leaves a byte too little. */
+static void long_messages_say_what_they_cost_where_there_is_room(void **state)
+{
+    (void)state;
+    static const char said[] = "; the price stays spent";
+    char text[sizeof error.message];
+    place at;
+    open_place(&at);
+    failure_said = text;
+    for (size_t more = 0; more < 2; more++) {
+        size_t length = sizeof error.message - sizeof said + more;
+        json_t *answer = NULL;
+        memset(text, 'x', length);
+        text[length] = 0;
+        assert_fails(spend(&at.all, NULL, BRUME_EENGINE, &answer), BRUME_EENGINE);
+        assert_int_equal(strlen(error.message), more ? length : sizeof error.message - 1);
+        assert_memory_equal(error.message, text, length);
+        assert_int_equal(strstr(error.message, said) != NULL, more == 0);
+    }
+    failure_said = "broken";
+    close_place(&at);
+}
+
 static void an_owners_cap_on_time_is_kept(void **state)
 {
     (void)state;
@@ -314,8 +386,10 @@ int main(void)
         cmocka_unit_test(costs_are_shown_no_smaller_and_what_is_left_no_larger),
         cmocka_unit_test(less_is_taken_only_where_less_is_left),
         cmocka_unit_test(marks_of_one_dataset_are_joined_those_of_views_last),
+        cmocka_unit_test(what_is_read_is_what_the_query_names),
         cmocka_unit_test(the_tightest_budget_is_what_is_left),
         cmocka_unit_test(an_interruption_says_what_it_cost),
+        cmocka_unit_test(long_messages_say_what_they_cost_where_there_is_room),
         cmocka_unit_test(an_owners_cap_on_time_is_kept),
     };
     return cmocka_run_group_tests_name("spending", tests, NULL, NULL);
