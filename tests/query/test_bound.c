@@ -149,58 +149,68 @@ static bool wide_there(size_t row, size_t v)
     return (row + v) % 3 != 0;
 }
 
-static void more_values_than_a_word_has_bits_are_kept_apart(void **state)
+static void check_wide(size_t value_count, uint64_t rows)
 {
-    (void)state;
     enum { PEOPLE = 60 };
     static int64_t units[2 * PEOPLE], keys[2 * PEOPLE], cells[VALUES][2 * PEOPLE];
     static uint64_t valid[VALUES][2];
     static brume_bound_value values[VALUES];
     static brume_chunk_column columns[2 + VALUES];
     brume_error error = {0};
-    for (size_t v = 0; v < VALUES; v++)
+    size_t count = PEOPLE * rows;
+    memset(valid, 0, sizeof valid);
+    for (size_t v = 0; v < value_count; v++)
         values[v] = (brume_bound_value){.low = -50, .high = 50, .squares = v % 2, .keep = v == 129};
-    for (uint64_t rows = 1; rows <= 2; rows++) {
-        size_t count = PEOPLE * rows;
-        memset(valid, 0, sizeof valid);
+    for (size_t i = 0; i < count; i++) {
+        units[i] = (int64_t)(i / rows);
+        keys[i] = units[i] % 2;
+        for (size_t v = 0; v < value_count; v++) {
+            cells[v][i] = wide_value(i, v);
+            valid[v][i / 64] |= (uint64_t)wide_there(i, v) << i % 64;
+        }
+    }
+    columns[0] = (brume_chunk_column){.wire = BRUME_WIRE_INTEGER, .integers = units};
+    columns[1] = (brume_chunk_column){.wire = BRUME_WIRE_INTEGER, .integers = keys};
+    for (size_t v = 0; v < value_count; v++)
+        columns[2 + v] = (brume_chunk_column){
+            .wire = BRUME_WIRE_INTEGER, .integers = cells[v], .valid = valid[v]};
+    brume_bound_plan plan = plan_of(1, rows);
+    plan.value_count = value_count;
+    plan.values = values;
+    brume_bits *bits = brume_tape_open_seeded(7);
+    brume_bounder *bounder = NULL;
+    const brume_bounded_group *groups = NULL;
+    size_t found = 0;
+    assert_ok(brume_bounder_open(&plan, bits, &bounder, &error));
+    brume_chunk chunk = {count, 2 + value_count, columns};
+    assert_ok(brume_bounder_take(bounder, &chunk, &error));
+    assert_ok(brume_bounder_finish(bounder, &groups, &found, &error));
+    assert_int_equal(found, 2);
+    for (size_t v = 0; v < 2 * value_count; v++) {
+        size_t group = v / value_count, at = v % value_count;
+        int64_t sum = 0, squares = 0;
+        uint64_t there = 0;
         for (size_t i = 0; i < count; i++) {
-            units[i] = (int64_t)(i / rows);
-            for (size_t v = 0; v < VALUES; v++) {
-                cells[v][i] = wide_value(i, v);
-                valid[v][i / 64] |= (uint64_t)wide_there(i, v) << i % 64;
-            }
+            if (keys[i] != (int64_t)group || !wide_there(i, at))
+                continue;
+            there++;
+            sum += wide_value(i, at);
+            squares += wide_value(i, at) * wide_value(i, at);
         }
-        columns[0] = (brume_chunk_column){.wire = BRUME_WIRE_INTEGER, .integers = units};
-        columns[1] = (brume_chunk_column){.wire = BRUME_WIRE_INTEGER, .integers = keys};
-        for (size_t v = 0; v < VALUES; v++)
-            columns[2 + v] = (brume_chunk_column){
-                .wire = BRUME_WIRE_INTEGER, .integers = cells[v], .valid = valid[v]};
-        brume_bound_plan plan = plan_of(1, rows);
-        plan.value_count = VALUES;
-        plan.values = values;
-        brume_bits *bits = brume_tape_open_seeded(7);
-        brume_bounder *bounder = NULL;
-        const brume_bounded_group *groups = NULL;
-        size_t found = 0;
-        assert_ok(brume_bounder_open(&plan, bits, &bounder, &error));
-        brume_chunk chunk = {count, 2 + VALUES, columns};
-        assert_ok(brume_bounder_take(bounder, &chunk, &error));
-        assert_ok(brume_bounder_finish(bounder, &groups, &found, &error));
-        assert_int_equal(found, 1);
-        for (size_t v = 0; v < VALUES; v++) {
-            int64_t sum = 0, squares = 0;
-            uint64_t there = 0;
-            for (size_t i = 0; i < count; i++) {
-                there += wide_there(i, v);
-                sum += wide_there(i, v) ? wide_value(i, v) : 0;
-                squares += wide_there(i, v) ? wide_value(i, v) * wide_value(i, v) : 0;
-            }
-            assert_int_equal(groups[0].values[v].count, there);
-            assert_int_equal((int64_t)groups[0].values[v].sum, sum);
-            assert_int_equal((int64_t)groups[0].values[v].squares, v % 2 ? squares : 0);
-        }
-        brume_bounder_close(bounder);
-        brume_bits_close(bits);
+        assert_int_equal(groups[group].values[at].count, there);
+        assert_int_equal((int64_t)groups[group].values[at].sum, sum);
+        assert_int_equal((int64_t)groups[group].values[at].squares, at % 2 ? squares : 0);
+    }
+    brume_bounder_close(bounder);
+    brume_bits_close(bits);
+}
+
+static void more_values_than_a_word_has_bits_are_kept_apart(void **state)
+{
+    (void)state;
+    for (uint64_t rows = 1; rows <= 2; rows++) {
+        check_wide(VALUES, rows);
+        check_wide(64, rows); /* just as many */
     }
 }
 

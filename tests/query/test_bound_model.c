@@ -102,7 +102,8 @@ static brume_key_value cell_of(brume_wire wire, int cell)
     return value;
 }
 
-/* A column of cells; every other zero is the negative one. */
+/* A column of cells; every other zero is the negative one, and what stands where NULL is must not
+ * be looked at. */
 static void fill(brume_wire wire, const int *cells, size_t stride, size_t count, void *room,
                  uint64_t *valid, brume_chunk_column *out)
 {
@@ -118,7 +119,7 @@ static void fill(brume_wire wire, const int *cells, size_t stride, size_t count,
         else if (wire == BRUME_WIRE_REAL)
             real[i] = reals[at] == 0 && i % 2 ? -0.0 : reals[at];
         else
-            text[i] = texts[at];
+            text[i] = cell < 0 ? (brume_text){(const char *)1, SIZE_MAX / 2} : texts[at];
     }
     *out = (brume_chunk_column){
         .wire = wire, .integers = whole, .reals = real, .texts = text, .valid = valid};
@@ -127,8 +128,12 @@ static void fill(brume_wire wire, const int *cells, size_t stride, size_t count,
 static void take(brume_bounder *bounder, const table *data, size_t first, size_t count)
 {
     brume_error error = {0};
-    brume_text room[1 + KEYS][ROWS];
-    int64_t cells[VALUES][ROWS];
+    brume_text *room[1 + KEYS]; /* just as long as the chunk */
+    int64_t *cells[VALUES];
+    for (size_t i = 0; i <= KEYS; i++)
+        room[i] = malloc(count * sizeof **room);
+    for (size_t i = 0; i < VALUES; i++)
+        cells[i] = malloc(count * sizeof **cells);
     uint64_t valid[1 + KEYS + VALUES] = {0};
     brume_chunk_column columns[1 + KEYS + VALUES];
     size_t keys = data->plan.key_count, values = data->plan.value_count;
@@ -147,6 +152,10 @@ static void take(brume_bounder *bounder, const table *data, size_t first, size_t
     }
     brume_chunk chunk = {count, 1 + keys + values, columns};
     assert_ok(brume_bounder_take(bounder, &chunk, &error));
+    for (size_t i = 0; i <= KEYS; i++)
+        free(room[i]);
+    for (size_t i = 0; i < VALUES; i++)
+        free(cells[i]);
 }
 
 static void name_group(const brume_key_value *keys, size_t count, char name[NAME])
@@ -357,10 +366,82 @@ static void the_result_is_the_sum_of_what_each_unit_may_give(void **state)
     }
 }
 
+/* ---- sizes ---- */
+
+static brume_status open_sizes(uint64_t max_groups, uint64_t max_rows, size_t value_count)
+{
+    static const brume_bound_value values[BRUME_BOUND_VALUES + 1];
+    brume_error error = {0};
+    brume_bits *bits = brume_tape_open_seeded(7);
+    brume_bounder *bounder = NULL;
+    brume_bound_plan plan = {.max_groups = max_groups,
+                             .max_rows = max_rows,
+                             .value_count = value_count,
+                             .values = values};
+    brume_status status = brume_bounder_open(&plan, bits, &bounder, &error);
+    brume_bounder_close(bounder);
+    brume_bits_close(bits);
+    return status;
+}
+
+static void only_plans_within_the_promised_sizes_are_bounded(void **state)
+{
+    (void)state;
+    const uint64_t groups = UINT64_C(1) << 26, rows = UINT32_MAX;
+    assert_int_equal(open_sizes(groups, rows, BRUME_BOUND_VALUES), BRUME_OK);
+    assert_int_equal(open_sizes(1, 1, 0), BRUME_OK);
+    assert_int_equal(open_sizes(groups + 1, 1, 0), BRUME_EINTERNAL);
+    assert_int_equal(open_sizes(0, 1, 0), BRUME_EINTERNAL);
+    assert_int_equal(open_sizes(1, rows + 1, 0), BRUME_EINTERNAL);
+    assert_int_equal(open_sizes(1, 0, 0), BRUME_EINTERNAL);
+    assert_int_equal(open_sizes(1, 1, BRUME_BOUND_VALUES + 1), BRUME_EINTERNAL);
+}
+
+/* Every unit once in each of two groups, far apart in the table: it is found again. */
+static void thousands_of_units_are_each_found_again(void **state)
+{
+    (void)state;
+    enum { MANY = 9000 };
+    static int64_t units[2 * MANY], keys[2 * MANY];
+    static char names[2 * MANY][16];
+    static brume_text unit_texts[2 * MANY];
+    static const brume_wire wire = BRUME_WIRE_INTEGER;
+    for (size_t i = 0; i < 2 * MANY; i++) {
+        units[i] = (int64_t)(i % MANY * 1000003);
+        keys[i] = i >= MANY;
+        int length = snprintf(names[i], sizeof names[i], "%zu", i % MANY);
+        unit_texts[i] = (brume_text){names[i], (size_t)length};
+    }
+    for (int text = 0; text <= 1; text++)
+        for (uint64_t most = 1; most <= 2; most++) {
+            brume_error error = {0};
+            brume_bits *bits = brume_tape_open_seeded(7);
+            brume_bounder *bounder = NULL;
+            brume_bound_plan plan = {
+                .max_groups = most, .max_rows = 1, .key_count = 1, .key_wires = &wire};
+            assert_ok(brume_bounder_open(&plan, bits, &bounder, &error));
+            brume_chunk_column columns[] = {{.wire = BRUME_WIRE_INTEGER, .integers = units},
+                                            {.wire = BRUME_WIRE_INTEGER, .integers = keys}};
+            if (text)
+                columns[0] = (brume_chunk_column){.wire = BRUME_WIRE_TEXT, .texts = unit_texts};
+            brume_chunk chunk = {2 * MANY, 2, columns};
+            assert_ok(brume_bounder_take(bounder, &chunk, &error));
+            const brume_bounded_group *groups = NULL;
+            size_t count = 0;
+            assert_ok(brume_bounder_finish(bounder, &groups, &count, &error));
+            assert_int_equal(count, 2);
+            assert_int_equal(groups[0].units + groups[1].units, most * MANY);
+            brume_bounder_close(bounder);
+            brume_bits_close(bits);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_result_is_the_sum_of_what_each_unit_may_give),
+        cmocka_unit_test(only_plans_within_the_promised_sizes_are_bounded),
+        cmocka_unit_test(thousands_of_units_are_each_found_again),
     };
     return cmocka_run_group_tests_name("bounding and its model", tests, NULL, NULL);
 }

@@ -2,6 +2,11 @@
  * in the currency of the budget, and the same one again for free. */
 #include "check.h"
 
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "query/release/charged.h"
 #include "query/release/spend.h"
 #include "registered.h"
@@ -77,6 +82,9 @@ static void only_the_adjacency_of_the_owner_is_released_under(void **state)
         {BRUME_REPLACE, BRUME_ADD_REMOVE, NULL, BRUME_EPOLICY},
         {BRUME_ADD_REMOVE, BRUME_REPLACE, NULL, BRUME_EPOLICY},
         {BRUME_REPLACE, BRUME_REPLACE, "person", BRUME_EUNSUPPORTED},
+        {BRUME_REPLACE, BRUME_EDGE, NULL, BRUME_EPOLICY},
+        {BRUME_ADD_REMOVE, BRUME_EDGE, "person", BRUME_EUNSUPPORTED},
+        {BRUME_ADD_REMOVE, BRUME_EDGE, NULL, BRUME_OK}, /* a row is an edge */
         {BRUME_ADD_REMOVE, BRUME_ADD_REMOVE, NULL, BRUME_OK},
         {BRUME_REPLACE, BRUME_REPLACE, NULL, BRUME_OK},
     };
@@ -143,6 +151,10 @@ static void the_price_is_in_the_currency_of_the_budget(void **state)
     assert_ok(release(&all, &asked, &cached));
     filter = filter_of(&all);
     assert_close(brume_decimal_nearest(&filter.spent), spent += 0.01, 1e-12);
+    asked.delta = "1e-9"; /* is not in that price, and what is drawn may depend on it */
+    assert_ok(release(&all, &asked, &cached));
+    assert_false(cached);
+    spent += 0.01;
     asked.rho = "0.02";
     assert_ok(release(&all, &asked, &cached));
     filter = filter_of(&all);
@@ -151,6 +163,78 @@ static void the_price_is_in_the_currency_of_the_budget(void **state)
     open_place(&all, BRUME_RULE_PURE, BRUME_ADD_REMOVE, NULL);
     assert_fails(release(&all, &asked, &cached), BRUME_EPOLICY);
     assert_int_equal(draws, 0);
+    registered_close(&all);
+}
+
+static brume_status answer_stream(void *context, const brume_charged_stream *on, json_t **answer,
+                                  brume_error *why)
+{
+    uint64_t *reservation = context;
+    (void)why;
+    *reservation = on->reservation;
+    *answer = json_pack("{s:i}", "asked", 0);
+    return BRUME_OK;
+}
+
+/* Is the text anywhere in the files of the ledger? */
+static bool is_in_ledger(const registered *all, const char *text)
+{
+    static char bytes[1 << 20];
+    bool found = false;
+    for (int i = 0; i < 2; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s%s", all->path, i ? "-wal" : "");
+        FILE *file = fopen(path, "r");
+        size_t length = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+        found = found || memmem(bytes, length, text, strlen(text));
+        if (file)
+            fclose(file);
+    }
+    return found;
+}
+
+/* A stream is asked in the place of rows, by the one who has the ledger's streams. */
+static void a_stream_is_the_only_one_and_its_events_are_recorded(void **state)
+{
+    (void)state;
+    registered all;
+    open_place(&all, BRUME_RULE_PURE, BRUME_ADD_REMOVE, NULL);
+    uint64_t reservation = 0;
+    json_t *events = json_pack("[{s:s}]", "release", "a stream of answers"), *answer = NULL;
+    brume_charged asked = {.dataset = "t",
+                           .adjacency = BRUME_ADD_REMOVE,
+                           .epsilon = "0.5",
+                           .events = events,
+                           .fresh = true,
+                           .what = "a stream",
+                           .stream = answer_stream,
+                           .context = &reservation};
+    pid_t other = fork();
+    if (other == 0) { /* another process has one open */
+        brume_ledger *ledger = NULL;
+        brume_status status = brume_ledger_open(all.path, BRUME_LEDGER_CREATE, &ledger, &error);
+        if (status == BRUME_OK)
+            status = brume_ledger_begin_stream(ledger, &error);
+        if (status == BRUME_OK)
+            raise(SIGSTOP);
+        _exit(status != BRUME_OK);
+    }
+    int how = 0;
+    assert_int_equal(waitpid(other, &how, WUNTRACED), other);
+    assert_true(WIFSTOPPED(how));
+    assert_fails(brume_charged_release(all.ledger, &asked, all.bits, NULL, &answer, &error),
+                 BRUME_EPOLICY);
+    assert_int_equal(reservation, 0);
+    kill(other, SIGKILL);
+    waitpid(other, &how, 0);
+    assert_ok(brume_charged_release(all.ledger, &asked, all.bits, NULL, &answer, &error));
+    assert_holds(reservation > 0);
+    assert_int_equal(draws, 0);
+    assert_non_null(json_object_get(answer, "asked"));
+    json_decref(answer);
+    assert_true(is_in_ledger(&all, "a stream of answers"));
+    assert_false(is_in_ledger(&all, "a stream of questions"));
+    json_decref(events);
     registered_close(&all);
 }
 
@@ -227,6 +311,7 @@ int main(void)
         cmocka_unit_test(only_the_adjacency_of_the_owner_is_released_under),
         cmocka_unit_test(the_same_release_is_free_and_another_price_is_another_release),
         cmocka_unit_test(the_price_is_in_the_currency_of_the_budget),
+        cmocka_unit_test(a_stream_is_the_only_one_and_its_events_are_recorded),
         cmocka_unit_test(parts_of_a_price_are_together_the_price),
         cmocka_unit_test(costs_are_added_as_decimals_and_shown_no_smaller),
         cmocka_unit_test(what_is_left_is_shown_in_the_currency_of_the_budget),

@@ -163,9 +163,11 @@ static void extreme_bounds_do_not_overflow(void **state)
     const int64_t fractions[][2] = {{1, 4}, {1, 2}, {3, 4}};
     const int64_t low = -(INT64_C(1) << 61);
     int64_t least[300], out[3];
-    uint32_t breaker[300] = {0};
-    for (size_t i = 0; i < 300; i++)
+    uint32_t breaker[300];
+    for (size_t i = 0; i < 300; i++) {
         least[i] = low;
+        breaker[i] = UINT32_MAX - (uint32_t)i; /* no bit of them has room */
+    }
     for (int round = 0; round < 20; round++) {
         assert_ok(brume_rank_many(bits, least, NULL, breaker, 300, low, -low - 1, fractions, 3, 5,
                                   out, &error));
@@ -290,6 +292,30 @@ static void counting_and_sorting_give_the_same(void **state)
     brume_bits_close(sorted);
 }
 
+/* A list of fewer values that ends like the one before it, in the same memory: the largest is the
+ * largest, at a rate that leaves others 1e-80. */
+static void what_memory_held_before_does_not_show(void **state)
+{
+    (void)state;
+    enum { MOST = 20, TIMES = 50 };
+    brume_error error = {0};
+    brume_bits *bits = brume_tape_open_seeded(3);
+    int64_t values[MOST * TIMES], v = 0;
+    for (int64_t high = 40; high <= 100000; high += 99960) /* counted, and sorted */
+        for (int round = 0; round < 20; round++) {
+            for (int64_t i = 0; i < MOST; i++)
+                values[i] = i + 1;
+            assert_ok(brume_rank_one(bits, values, NULL, MOST, 0, high, 1, 1, 200, &v, &error));
+            assert_int_equal(v >= MOST, true);
+            for (int64_t i = 0; i < (MOST - 1) * TIMES; i++)
+                values[i] = 2 + i % (MOST - 1);
+            assert_ok(brume_rank_one(bits, values, NULL, (MOST - 1) * TIMES, 0, high, 99, 100, 200,
+                                     &v, &error));
+            assert_int_equal(v, MOST);
+        }
+    brume_bits_close(bits);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +325,7 @@ int main(void)
         cmocka_unit_test(extreme_bounds_do_not_overflow),
         cmocka_unit_test(weights_stand_for_rows),
         cmocka_unit_test(counting_and_sorting_give_the_same),
+        cmocka_unit_test(what_memory_held_before_does_not_show),
     };
     return cmocka_run_group_tests_name("quantiles of a query", tests, NULL, NULL);
 }

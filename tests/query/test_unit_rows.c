@@ -8,7 +8,7 @@
 #include "random/tape.h"
 #include "registered.h"
 
-enum { LINE = 64 };
+enum { LINE = 160 };
 
 typedef struct rows {
     size_t count;
@@ -107,7 +107,8 @@ enum { OWN = 5, PEOPLE = 3 };
 static const struct {
     const char *declared, *units[PEOPLE][2]; /* each unit, written in two ways */
 } kinds[] = {
-    {"u text, v bigint", {{"ann", "\"ann\""}, {"bob", "bob"}, {"annbob", "annbob"}}},
+    {"u text, v bigint",
+     {{"ann", "\"ann\""}, {"a long name", "a long name"}, {"a long name too", "a long name too"}}},
     {"u bigint, v bigint", {{"1", "01"}, {"-1", "-1"}, {"256", "256"}}},
     {"u double, v bigint", {{"0", "-0"}, {"1.5", "15e-1"}, {"-1.5", "-1.50"}}},
 };
@@ -212,19 +213,23 @@ static void thousands_of_units_have_a_row_each(void **state)
 
 /* ---- what a row looks like ---- */
 
+#define TEN "0123456789"
+
 static void where_a_row_is_a_unit_all_are_there(void **state)
 {
     (void)state;
-    static const char *const lines[] = {"b,1,0.1", "\"a \"\"x\"\"\",-3,-2.5", ",,", "b,1,0.1",
-                                        "\"\",7,1e10"};
-    static const char *const expected[] = {"\"\",7,10000000000", "\"a \"\"x\"\"\",-3,-2.5",
-                                           "\"b\",1,0.10000000000000001",
-                                           "\"b\",1,0.10000000000000001", ",,"};
+    static const char *const lines[] = {"b,1,0.1",     "\"a \"\"x\"\"\",-3,-2.5",
+                                        ",,",          "b,1,0.1",
+                                        "\"\",7,1e10", TEN TEN TEN TEN TEN TEN TEN TEN TEN ",,"};
+    static const char *const expected[] = {
+        "\"\",7,10000000000",          "\"" TEN TEN TEN TEN TEN TEN TEN TEN TEN "\",,",
+        "\"a \"\"x\"\"\",-3,-2.5",     "\"b\",1,0.10000000000000001",
+        "\"b\",1,0.10000000000000001", ",,"};
     rows found;
-    read_rows("t,n,x", lines, 5, "t text, n bigint, x double", NULL, 1, &found);
+    read_rows("t,n,x", lines, 6, "t text, n bigint, x double", NULL, 1, &found);
     assert_string_equal(found.header, "\"t\",\"n\",\"x\"");
-    assert_int_equal(found.count, 5);
-    for (size_t i = 0; i < 5; i++)
+    assert_int_equal(found.count, 6);
+    for (size_t i = 0; i < 6; i++)
         assert_string_equal(found.lines[i], expected[i]);
     free(found.lines);
 }
@@ -264,6 +269,25 @@ static void only_an_empty_table_or_too_many_rows_are_refused(void **state)
     }
 }
 
+/* Rows come in chunks, and the last one may be the first of a new chunk. */
+static void one_row_too_many_is_found_wherever_chunks_end(void **state)
+{
+    (void)state;
+    enum { MANY = 8193 };
+    static const char *lines[MANY];
+    for (size_t i = 0; i < MANY; i++)
+        lines[i] = "1";
+    for (size_t count = MANY; count > 1000; count = count / 2 + 1) {
+        place all;
+        brume_error error = {0};
+        open_place(&all, "v", lines, count, "v bigint", NULL);
+        assert_ok(brume_rows_check(all.question, all.engine, count, &error));
+        for (uint64_t most = count - 1; most > 0; most /= 2)
+            assert_fails(brume_rows_check(all.question, all.engine, most, &error), BRUME_EARGUMENT);
+        close_place(&all);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +297,7 @@ int main(void)
         cmocka_unit_test(where_a_row_is_a_unit_all_are_there),
         cmocka_unit_test(no_rows_are_a_header),
         cmocka_unit_test(only_an_empty_table_or_too_many_rows_are_refused),
+        cmocka_unit_test(one_row_too_many_is_found_wherever_chunks_end),
     };
     return cmocka_run_group_tests_name("rows of units", tests, NULL, NULL);
 }

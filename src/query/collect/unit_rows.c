@@ -17,9 +17,9 @@
 brume_status brume_rows_question(const brume_policy *policy, const char *dataset, char **out,
                                  brume_error *error)
 {
-    size_t size = 64 + 2 * strlen(dataset);
+    size_t size = 64 + strlen(dataset);
     for (size_t i = 0; i < policy->column_count; i++)
-        size += 16 + 2 * strlen(policy->columns[i].name);
+        size += 16 + strlen(policy->columns[i].name);
     char *sql = malloc(size);
     FILE *text = sql ? fmemopen(sql, size, "w") : NULL;
     if (!text) {
