@@ -48,7 +48,7 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     bool scalar = event->parameter[BRUME_ADDITIVE_COORDINATES] == 1;
     double square = scalar && shift < 0x1p26
                         ? shift * shift
-                        : squared_length_upper(scalar ? fmax(shift, sensitivity) : sensitivity);
+                        : squared_length_upper(scalar ? shift : sensitivity);
     cost->concentrated = BRUME_UPPER; /* D_alpha <= alpha D^2/(2 sigma^2)        [CKS20, Prop. 5] */
     cost->rho = brume_square_rho_upper(square, sigma);
     cost->renyi = BRUME_UPPER;
