@@ -37,6 +37,16 @@ static void close_search(brume_search_for *c)
     brume_expression_free(c->expression);
 }
 
+static brume_calibration calibrated(const char *text, double epsilon, double delta)
+{
+    brume_expression e = {0};
+    brume_calibration found;
+    assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, &e, &error));
+    assert_ok(brume_calibrate(&e, epsilon, delta, &found, &error));
+    brume_expression_free(&e);
+    return found;
+}
+
 static void a_bound_is_above_its_target_by_comparison(void **state)
 {
     (void)state;
@@ -260,6 +270,24 @@ static void pure_values_end_at_the_last_place(void **state)
     assert_true(tried > 35);
 }
 
+/* A number of few digits is taken where it meets the target and costs next to nothing: neither one
+ * that is too bold, nor one that is noisier than an answer may be. */
+static void short_numbers_are_taken_where_they_fit(void **state)
+{
+    (void)state;
+    static const double targets[] = {1 - 3e-10, 1 + 3e-10, 1 - 8e-10, 1 + 8e-10, 1 - 2e-11};
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        double value = calibrated("laplace(scale=?)*10", targets[i], 0).value;
+        assert_true(value * targets[i] >= 10 * (1 - 1e-15) &&
+                    value * targets[i] < 10 * (1 + 1e-14));
+    }
+    assert_true(calibrated("laplace(scale=?)*10", 1 + 2e-11, 0).value == 10);
+    assert_true(calibrated("laplace(scale=?)*10", 1, 0).value == 10);
+    assert_true(calibrated("pure(epsilon=?)", 0.5, 1e-30).value == 0.5);
+    assert_true(calibrated("pure(epsilon=?)", 0.123456, 1e-30).value == 0.123456);
+    assert_true(calibrated("stable_release(epsilon=0.1, delta=?)", 1, 1e-6).value == 1e-6);
+}
+
 /* The chance that one of n releases fails, each with chance d: to 19 digits. */
 static long double any_fails(double d, int n)
 {
@@ -273,12 +301,8 @@ static void failures_add_up_to_delta_and_no_further(void **state)
     for (int n = 1; n <= 1000; n *= 10)
         for (double delta = 1e-12; delta < 0.3; delta *= 7.3) {
             char text[80];
-            brume_expression e = {0};
-            brume_calibration found;
             snprintf(text, sizeof text, "approximate(epsilon=0.001, delta=?)*%d", n);
-            assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, &e, &error));
-            assert_ok(brume_calibrate(&e, 2, delta, &found, &error));
-            brume_expression_free(&e);
+            brume_calibration found = calibrated(text, 2, delta);
             long double failure = any_fails(found.value, n);
             if (!(failure <= delta * (1 + 1e-18L) && failure > delta * (1 - 1e-10L) &&
                   !found.everywhere))
@@ -384,6 +408,7 @@ int main(void)
         cmocka_unit_test(the_other_terms_are_accounted_alone),
         cmocka_unit_test(a_trial_of_an_accuracy_is_a_chance),
         cmocka_unit_test(pure_values_end_at_the_last_place),
+        cmocka_unit_test(short_numbers_are_taken_where_they_fit),
         cmocka_unit_test(failures_add_up_to_delta_and_no_further),
         cmocka_unit_test(failures_take_what_others_leave),
         cmocka_unit_test(failures_keep_to_their_range),
