@@ -288,6 +288,37 @@ static void short_numbers_are_taken_where_they_fit(void **state)
     assert_true(calibrated("stable_release(epsilon=0.1, delta=?)", 1, 1e-6).value == 1e-6);
 }
 
+/* The epsilon shown beside an accuracy, or beside a whole number, is one at which delta is
+ * certified, and about a millionth above the least. */
+static void epsilons_that_are_shown_are_certified(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double alpha; /* 0: a whole number at epsilon 1 */
+    } cases[] = {{"laplace(scale=?)*50", 100},
+                 {"gaussian(sigma=?)*20 + laplace(scale=30)", 40},
+                 {"stable_release(epsilon=0.1, delta=1e-8) + laplace(scale=?)*20", 90},
+                 {"laplace(scale=70)*?", 0},
+                 {"gaussian(sigma=30)*? + approximate(epsilon=0.1, delta=1e-7)", 0},
+                 {"zcdp(rho=0.0003)*?", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_expression e = {0};
+        brume_calibration found;
+        assert_ok(brume_expression_parse(cases[i].text, BRUME_ADD_REMOVE, &e, &error));
+        assert_ok(cases[i].alpha > 0
+                      ? brume_calibrate_accuracy(&e, cases[i].alpha, 0.05, 1e-6, &found, &error)
+                      : brume_calibrate(&e, 1, 1e-6, &found, &error));
+        double epsilon = found.epsilon_upper;
+        brume_bound here = delta_at(&e, found.value, epsilon);
+        brume_bound below = delta_at(&e, found.value, epsilon * (1 - 3e-6));
+        if (!(here.upper <= 1e-6 * (1 + 1e-9) && below.upper > 1e-6))
+            fail_msg("%s: %.17g has delta %.17g, below %.17g", cases[i].text, epsilon, here.upper,
+                     below.upper);
+        brume_expression_free(&e);
+    }
+}
+
 /* The chance that one of n releases fails, each with chance d: to 19 digits. */
 static long double any_fails(double d, int n)
 {
@@ -409,6 +440,7 @@ int main(void)
         cmocka_unit_test(a_trial_of_an_accuracy_is_a_chance),
         cmocka_unit_test(pure_values_end_at_the_last_place),
         cmocka_unit_test(short_numbers_are_taken_where_they_fit),
+        cmocka_unit_test(epsilons_that_are_shown_are_certified),
         cmocka_unit_test(failures_add_up_to_delta_and_no_further),
         cmocka_unit_test(failures_take_what_others_leave),
         cmocka_unit_test(failures_keep_to_their_range),
