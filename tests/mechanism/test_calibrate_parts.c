@@ -288,6 +288,26 @@ static void short_numbers_are_taken_where_they_fit(void **state)
     assert_true(calibrated("stable_release(epsilon=0.1, delta=?)", 1, 1e-6).value == 1e-6);
 }
 
+static void targets_outside_their_ranges_are_refused(void **state)
+{
+    (void)state;
+    static const double bad[][3] = {{0, 0.1, 0},   {-1, 0.1, 0}, {INFINITY, 0.1, 0}, {1, 0, 0},
+                                    {1, 1, 0},     {1, 0.1, 1},  {1, 0.1, -1e-9},    {1, 0.1, NAN},
+                                    {NAN, 0.1, 0}, {1, NAN, 0.1}};
+    brume_expression e = {0};
+    brume_calibration found = {.value = 42};
+    assert_ok(brume_expression_parse("laplace(scale=?)", BRUME_ADD_REMOVE, &e, &error));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const double *b = bad[i];
+        assert_fails(brume_calibrate_accuracy(&e, b[0], b[1], b[2], &found, &error),
+                     BRUME_EARGUMENT);
+        if (b[1] == 0.1) /* the same as an epsilon and a delta */
+            assert_fails(brume_calibrate(&e, b[0], b[2], &found, &error), BRUME_EARGUMENT);
+    }
+    assert_true(found.value == 42);
+    brume_expression_free(&e);
+}
+
 /* The epsilon shown beside an accuracy, or beside a whole number, is one at which delta is
  * certified, and about a millionth above the least. */
 static void epsilons_that_are_shown_are_certified(void **state)
@@ -440,6 +460,7 @@ int main(void)
         cmocka_unit_test(a_trial_of_an_accuracy_is_a_chance),
         cmocka_unit_test(pure_values_end_at_the_last_place),
         cmocka_unit_test(short_numbers_are_taken_where_they_fit),
+        cmocka_unit_test(targets_outside_their_ranges_are_refused),
         cmocka_unit_test(epsilons_that_are_shown_are_certified),
         cmocka_unit_test(failures_add_up_to_delta_and_no_further),
         cmocka_unit_test(failures_take_what_others_leave),
