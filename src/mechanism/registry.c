@@ -201,9 +201,7 @@ static bool is_decimal_quotient(double epsilon, double scale, double sensitivity
     __extension__ typedef unsigned __int128 wide;
     wide product = (wide)a * (wide)b, other = (wide)c; /* below 10^24 */
     int power = of_a + of_b - of_c;
-    for (; power > 0 && product < (wide)1 << 120; power--)
-        product *= 10;
-    for (; power < 0 && other < (wide)1 << 120; power++)
+    for (; power < 0 && other < (wide)1 << 120; power++) /* of equal ones it is -11 or -12 */
         other *= 10;
     return power == 0 && product == other;
 }

@@ -176,7 +176,8 @@ static void an_accuracy_is_met_to_a_billionth(void **state)
                  {"gaussian(sigma=?, coordinates=29)*492", 5900, 0.001},
                  {"discrete_laplace(scale=?, coordinates=3)", 30, 0.05},
                  {"exponential(epsilon=0.301, candidates=?)", 78, 0.001},
-                 {"noisy_max(epsilon=?, candidates=40)", 100, 0.01}};
+                 {"noisy_max(epsilon=?, candidates=40)", 100, 0.01},
+                 {"stable_release(epsilon=1, delta=?)", 20, 0.05}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         brume_expression e = {0};
         brume_calibration found;

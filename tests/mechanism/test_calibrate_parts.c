@@ -1,41 +1,8 @@
 /* The parts of a calibration, each asked by itself: on which side of its target a bound is, which
- * number is tried, what a trial certifies, and an unknown that is a probability of failure. */
-#include "accounted.h"
+ * number is tried, and what a trial certifies. */
+#include "searched.h"
 
-#include "mechanism/calibrate/calibrate.h"
 #include "mechanism/card.h"
-
-/* A search for the unknown of `text`, with a dear term behind the last: whoever reads it says so.
- */
-static brume_search_for open_search(brume_expression *e, const char *text, double epsilon,
-                                    double delta)
-{
-    accounted beyond = terms_for("pure(epsilon=300)", 1);
-    assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, e, &error));
-    brume_search_for c = {.expression = e,
-                          .epsilon = epsilon,
-                          .delta = delta,
-                          .coarsest = 1e-3,
-                          .low = 1e-290,
-                          .high = 1e290,
-                          .others = NAN};
-    c.terms = calloc(e->count + 1, sizeof *c.terms);
-    assert_non_null(c.terms);
-    for (size_t i = 0; i < e->count; i++) {
-        c.terms[i].count = e->events[i].count;
-        if (i != e->unknown.event)
-            assert_ok(brume_event_cost(&e->events[i], &c.terms[i].cost, &error));
-    }
-    c.terms[e->count] = beyond.list[0];
-    free(beyond.list);
-    return c;
-}
-
-static void close_search(brume_search_for *c)
-{
-    free(c->terms);
-    brume_expression_free(c->expression);
-}
 
 static void a_bound_is_above_its_target_by_comparison(void **state)
 {
@@ -74,7 +41,7 @@ static void ranges_are_those_of_the_cards(void **state)
                 assert_true(p->least == floor(p->least) && p->most == floor(p->most));
                 assert_true(p->least >= 1 || (p->least == 0 && p->optional && p->standard == 0));
             }
-            assert_true(whole || p->least == 0);
+            assert_true(whole || (p->least == 0 && p->most > 0.25));
             checked++;
         }
     assert_true(checked > 30);
@@ -260,114 +227,72 @@ static void pure_values_end_at_the_last_place(void **state)
     assert_true(tried > 35);
 }
 
-/* The chance that one of n releases fails, each with chance d: to 19 digits. */
-static long double any_fails(double d, int n)
-{
-    return -expm1l(n * log1pl(-(long double)d));
-}
-
-/* Where nothing else costs anything at this epsilon, all of delta is failure. */
-static void failures_add_up_to_delta_and_no_further(void **state)
+/* A number of few digits is taken where it meets the target and costs next to nothing: neither one
+ * that is too bold, nor one that is noisier than an answer may be. */
+static void short_numbers_are_taken_where_they_fit(void **state)
 {
     (void)state;
-    for (int n = 1; n <= 1000; n *= 10)
-        for (double delta = 1e-12; delta < 0.3; delta *= 7.3) {
-            char text[80];
-            brume_expression e = {0};
-            brume_calibration found;
-            snprintf(text, sizeof text, "approximate(epsilon=0.001, delta=?)*%d", n);
-            assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, &e, &error));
-            assert_ok(brume_calibrate(&e, 2, delta, &found, &error));
-            brume_expression_free(&e);
-            long double failure = any_fails(found.value, n);
-            if (!(failure <= delta * (1 + 1e-18L) && failure > delta * (1 - 1e-10L) &&
-                  !found.everywhere))
-                fail_msg("%d releases of %.17g fail with %.20Lg, asked for %.17g", n, found.value,
-                         failure, delta);
-        }
-}
-
-/* Beside others that cost D: the rest of delta is failure, (delta - D)/(1 - D), to a billionth of
- * itself, also where D is nearly all of delta. */
-static void failures_take_what_others_leave(void **state)
-{
-    (void)state;
-    static const double rooms[] = {1e-3, 0.02, 0.5, 40};
-    const char *others = "pure(epsilon=0.1) + laplace(scale=30)*100";
-    accounted t = terms_for(others, 1);
-    brume_compose_options sharp = {.tolerance = 1e-12};
-    brume_composition rest;
-    assert_ok(brume_compose_delta(t.list, t.count, 2, &sharp, &rest, &error));
-    free(t.list);
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
-        double delta = rest.value.upper * (1 + rooms[i]), value = NAN;
-        brume_expression e = {0};
-        bool applies = false;
-        brume_search_for c =
-            open_search(&e, "approximate(epsilon=0.1, delta=?) + laplace(scale=30)*100", 2, delta);
-        c.inverted = true, c.high = 0.999;
-        assert_ok(brume_calibrate_failure(&c, &applies, &value, &error));
-        assert_true(applies && c.tight && !c.everywhere);
-        double most = (delta - rest.value.lower) / (1 - rest.value.lower);
-        double least = (delta - rest.value.upper) / (1 - rest.value.upper);
-        if (!(value <= most && value >= least * (1 - 1e-9)))
-            fail_msg("room %g: %.17g of [%.17g, %.17g]", rooms[i], value, least, most);
-        close_search(&c);
+    static const double targets[] = {1 - 3e-10, 1 + 3e-10, 1 - 8e-10, 1 + 8e-10, 1 - 2e-11};
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        double value = calibrated("laplace(scale=?)*10", targets[i], 0).value;
+        assert_true(value * targets[i] >= 10 * (1 - 1e-15) &&
+                    value * targets[i] < 10 * (1 + 1e-14));
     }
+    assert_true(calibrated("laplace(scale=?)*10", 1 + 2e-11, 0).value == 10);
+    assert_true(calibrated("laplace(scale=?)*10", 1, 0).value == 10);
+    assert_true(calibrated("pure(epsilon=?)", 0.5, 1e-30).value == 0.5);
+    assert_true(calibrated("pure(epsilon=?)", 0.123456, 1e-30).value == 0.123456);
+    assert_true(calibrated("stable_release(epsilon=0.1, delta=?)", 1, 1e-6).value == 1e-6);
 }
 
-/* A range ends the search: at its upper end every value meets the target, below its lower end none
- * is returned. */
-static void failures_keep_to_their_range(void **state)
+static void targets_outside_their_ranges_are_refused(void **state)
 {
     (void)state;
-    const double delta = 1e-6;
-    const struct {
-        double low, high, value; /* NAN: none is found */
-        bool everywhere;
-    } cases[] = {{1e-290, 0.999, delta, false},
-                 {1e-290, 1e-9, 1e-9, true},
-                 {delta * (1 + 1e-12), 0.999, NAN, false},
-                 {0.1, 0.999, NAN, false}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        brume_expression e = {0};
-        bool applies = false;
-        double value = NAN;
-        brume_search_for c = open_search(&e, "approximate(epsilon=0.1, delta=?)", 2, delta);
-        c.inverted = true, c.low = cases[i].low, c.high = cases[i].high;
-        assert_ok(brume_calibrate_failure(&c, &applies, &value, &error));
-        assert_int_equal(applies, isfinite(cases[i].value));
-        if (applies) {
-            assert_true(value <= cases[i].value && value > cases[i].value * (1 - 1e-10));
-            assert_int_equal(c.everywhere, cases[i].everywhere);
-            assert_int_equal(c.tight, !cases[i].everywhere);
-        }
-        close_search(&c);
+    static const double bad[][3] = {{0, 0.1, 0},   {-1, 0.1, 0}, {INFINITY, 0.1, 0}, {1, 0, 0},
+                                    {1, 1, 0},     {1, 0.1, 1},  {1, 0.1, -1e-9},    {1, 0.1, NAN},
+                                    {NAN, 0.1, 0}, {1, NAN, 0.1}};
+    brume_expression e = {0};
+    brume_calibration found = {.value = 42};
+    assert_ok(brume_expression_parse("laplace(scale=?)", BRUME_ADD_REMOVE, &e, &error));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const double *b = bad[i];
+        assert_fails(brume_calibrate_accuracy(&e, b[0], b[1], b[2], &found, &error),
+                     BRUME_EARGUMENT);
+        if (b[1] == 0.1) /* the same as an epsilon and a delta */
+            assert_fails(brume_calibrate(&e, b[0], b[2], &found, &error), BRUME_EARGUMENT);
     }
+    assert_true(found.value == 42);
+    brume_expression_free(&e);
 }
 
-/* It is for unknowns that move a failure in proportion, and nothing else. */
-static void only_failures_are_searched_as_such(void **state)
+/* The epsilon shown beside an accuracy, or beside a whole number, is one at which delta is
+ * certified, and about a millionth above the least. */
+static void epsilons_that_are_shown_are_certified(void **state)
 {
     (void)state;
-    const struct {
+    static const struct {
         const char *text;
-        double delta;
-        bool accuracy;
-    } cases[] = {{"approximate(epsilon=?, delta=1e-9)", 1e-6, false},
-                 {"poisson(rate=?, approximate(epsilon=0.1, delta=1e-8))", 1e-6, false},
-                 {"pure(epsilon=?)", 1e-6, false},
-                 {"approximate(epsilon=0.1, delta=?)", 0, false},
-                 {"approximate(epsilon=0.1, delta=?)", 1e-6, true}};
+        double alpha; /* 0: a whole number at epsilon 1 */
+    } cases[] = {{"laplace(scale=?)*50", 100},
+                 {"gaussian(sigma=?)*20 + laplace(scale=30)", 40},
+                 {"stable_release(epsilon=0.1, delta=1e-8) + laplace(scale=?)*20", 90},
+                 {"laplace(scale=70)*?", 0},
+                 {"gaussian(sigma=30)*? + approximate(epsilon=0.1, delta=1e-7)", 0},
+                 {"zcdp(rho=0.0003)*?", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         brume_expression e = {0};
-        bool applies = true;
-        double value = NAN;
-        brume_search_for c = open_search(&e, cases[i].text, 2, cases[i].delta);
-        c.inverted = true, c.high = 0.999, c.accuracy = cases[i].accuracy;
-        assert_ok(brume_calibrate_failure(&c, &applies, &value, &error));
-        assert_false(applies);
-        close_search(&c);
+        brume_calibration found;
+        assert_ok(brume_expression_parse(cases[i].text, BRUME_ADD_REMOVE, &e, &error));
+        assert_ok(cases[i].alpha > 0
+                      ? brume_calibrate_accuracy(&e, cases[i].alpha, 0.05, 1e-6, &found, &error)
+                      : brume_calibrate(&e, 1, 1e-6, &found, &error));
+        double epsilon = found.epsilon_upper;
+        brume_bound here = delta_at(&e, found.value, epsilon);
+        brume_bound below = delta_at(&e, found.value, epsilon * (1 - 3e-6));
+        if (!(here.upper <= 1e-6 * (1 + 1e-9) && below.upper > 1e-6))
+            fail_msg("%s: %.17g has delta %.17g, below %.17g", cases[i].text, epsilon, here.upper,
+                     below.upper);
+        brume_expression_free(&e);
     }
 }
 
@@ -384,10 +309,9 @@ int main(void)
         cmocka_unit_test(the_other_terms_are_accounted_alone),
         cmocka_unit_test(a_trial_of_an_accuracy_is_a_chance),
         cmocka_unit_test(pure_values_end_at_the_last_place),
-        cmocka_unit_test(failures_add_up_to_delta_and_no_further),
-        cmocka_unit_test(failures_take_what_others_leave),
-        cmocka_unit_test(failures_keep_to_their_range),
-        cmocka_unit_test(only_failures_are_searched_as_such),
+        cmocka_unit_test(short_numbers_are_taken_where_they_fit),
+        cmocka_unit_test(targets_outside_their_ranges_are_refused),
+        cmocka_unit_test(epsilons_that_are_shown_are_certified),
     };
     return cmocka_run_group_tests_name("calibrate parts", tests, NULL, NULL);
 }

@@ -123,24 +123,46 @@ static void the_draws_have_the_tails_and_other_laws_are_rejected(void **state)
     }
 }
 
-/* The divergence of order `order` of the two laws of neighbours, in both directions; both are laws.
- */
-static void divergences(double sigma, double shift, double stretch, double order, double out[2])
+typedef struct two_laws {
+    double *p, *q;
+    size_t count;
+} two_laws;
+
+/* The laws of two neighbours. */
+static two_laws open_laws(double sigma, double shift, double stretch)
 {
-    double *p = NULL, *q = NULL, sums[4] = {0};
-    size_t count = 0;
-    assert_ok(brume_log_normal_pair(sigma, shift, stretch, &p, &q, &count, &error));
-    for (size_t i = 0; i < count; i++) {
-        sums[0] += p[i];
-        sums[1] += q[i];
-        sums[2] += p[i] * pow(p[i] / q[i], order - 1);
-        sums[3] += q[i] * pow(q[i] / p[i], order - 1);
+    two_laws laws = {0};
+    assert_ok(brume_log_normal_pair(sigma, shift, stretch, &laws.p, &laws.q, &laws.count, &error));
+    return laws;
+}
+
+static void close_laws(two_laws *laws)
+{
+    free(laws->p);
+    free(laws->q);
+}
+
+/* Their divergence of order `order`, in both directions; both are laws. */
+static void divergences_of(const two_laws *laws, double order, double out[2])
+{
+    double sums[4] = {0};
+    for (size_t i = 0; i < laws->count; i++) {
+        double p = laws->p[i], q = laws->q[i];
+        sums[0] += p;
+        sums[1] += q;
+        sums[2] += p * pow(p / q, order - 1);
+        sums[3] += q * pow(q / p, order - 1);
     }
     assert_holds(fabs(sums[0] - 1) < 1e-12 && fabs(sums[1] - 1) < 1e-12);
     out[0] = log(sums[2]) / (order - 1);
     out[1] = log(sums[3]) / (order - 1);
-    free(p);
-    free(q);
+}
+
+static void divergences(double sigma, double shift, double stretch, double order, double out[2])
+{
+    two_laws laws = open_laws(sigma, shift, stretch);
+    divergences_of(&laws, order, out);
+    close_laws(&laws);
 }
 
 /* At the corners of the notes the divergence is less than without a stretch, so that they are not
@@ -156,19 +178,57 @@ static void the_corners_are_not_the_worst_and_the_lemmas_hold(void **state)
     assert_close(corner[1], .2213, 5e-4);
     assert_close(inside[0], .2372, 5e-4);
     assert_close(inside[1], inside[0], 1e-10);
-    for (double order = 1.5; order < 20; order *= 2)
-        for (double s = -1; s <= 1; s += .5)
-            for (double t = -.2; t <= .2; t += .1) {
-                double widening = t * t / (sigma * sigma), shifting = slope * slope * s * s;
+    for (double s = -1; s <= 1; s += .5)
+        for (double t = -.2; t <= .2; t += .1) {
+            two_laws laws = open_laws(sigma, s, t);
+            double widening = t * t / (sigma * sigma), shifting = slope * slope * s * s;
+            for (double order = 1.5; order < 20; order *= 2) {
                 double claim = pow(sqrt(widening) + sqrt(shifting), 2) / 2 * order;
-                divergences(sigma, s, t, order, both);
+                divergences_of(&laws, order, both);
                 assert_holds(fmax(both[0], both[1]) <= claim + 1e-10);
                 if (fabs(t) < 1e-12) /* a shift alone is pure */
                     assert_holds(both[0] <= slope * fabs(s) + 1e-10);
             }
+            close_laws(&laws);
+        }
     /* Lemma 15.4 as the notes have it, without the order, does not hold. */
     divergences(sigma, .5, 0, 4, both);
     assert_holds(both[0] > slope * slope * .25 / 2);
+}
+
+/* Against sums of Gauss and Legendre's rule over pieces between the kinks; mirrored laws have the
+ * same divergences, and the points come in the order of the line. */
+static void the_quadrature_is_exact_on_both_sides_of_0(void **state)
+{
+    (void)state;
+    double both[2];
+    divergences(.5, .5, .1, 2, both);
+    assert_close(both[0], .228274277892453, 1e-11);
+    assert_close(both[1], .2212868523237137, 1e-11);
+    divergences(.5, -.5, .1, 2, both);
+    assert_close(both[0], .228274277892453, 1e-11);
+    assert_close(both[1], .2212868523237137, 1e-11);
+    divergences(.5, 0, 0, 2, both);
+    assert_holds(fabs(both[0]) < 1e-12 && fabs(both[1]) < 1e-12);
+    for (double shift = -.5; shift <= .5; shift++) {
+        two_laws laws = open_laws(.5, shift, 0);
+        size_t near = laws.count / 4, far = laws.count - 1 - near;
+        assert_holds(laws.count > 1000 && laws.count <= 4200);
+        /* points before both kinks are nearer to the first of them */
+        assert_holds(shift > 0 ? laws.p[near] > laws.q[near] : laws.p[near] < laws.q[near]);
+        assert_holds(shift > 0 ? laws.p[far] < laws.q[far] : laws.p[far] > laws.q[far]);
+        close_laws(&laws);
+    }
+}
+
+static void the_ends_of_the_ranges_belong_to_them(void **state)
+{
+    (void)state;
+    const double ends[][3] = {{.05, 100, 10}, {2, -100, -10}};
+    for (size_t i = 0; i < 2; i++) {
+        two_laws laws = open_laws(ends[i][0], ends[i][1], ends[i][2]);
+        close_laws(&laws);
+    }
 }
 
 static void what_is_out_of_range_is_refused(void **state)
@@ -191,6 +251,8 @@ int main(void)
         cmocka_unit_test(the_log_density_has_the_slope_that_is_charged),
         cmocka_unit_test(the_draws_have_the_tails_and_other_laws_are_rejected),
         cmocka_unit_test(the_corners_are_not_the_worst_and_the_lemmas_hold),
+        cmocka_unit_test(the_quadrature_is_exact_on_both_sides_of_0),
+        cmocka_unit_test(the_ends_of_the_ranges_belong_to_them),
         cmocka_unit_test(what_is_out_of_range_is_refused),
     };
     return cmocka_run_group_tests_name("log_normal", tests, NULL, NULL);

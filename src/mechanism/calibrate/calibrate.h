@@ -128,10 +128,18 @@ bool brume_calibrate_look_again(brume_search_for *c, brume_told *told, double tr
 /* The guess of the other terms alone, as log(guess/target); NAN: not known. */
 double brume_calibrate_guess_others(brume_search_for *c);
 
-/* The epsilon below the target's at which the guess is so much larger, and how fast its logarithm
- * falls there; false where nothing is guessed. */
-bool brume_calibrate_guess_epsilon(const brume_search_for *c, double larger, double *epsilon,
-                                   double *slope);
+/* A walk to the least epsilon at which delta is met: from a place with so much excess, as
+ * log(delta/target), to the next, and how sharp the certificate there must be. */
+typedef struct brume_epsilon_walk {
+    double at, excess, next;
+    double slope; /* how fast the logarithm of delta falls */
+    double tolerance;
+} brume_epsilon_walk;
+
+/* The first place below the target's epsilon, where the excess is `excess`, and the place after one
+ * where it was `there`; false where nothing is guessed, or far below. */
+bool brume_calibrate_begin_epsilon(const brume_search_for *c, double excess, brume_epsilon_walk *w);
+bool brume_calibrate_next_epsilon(const brume_search_for *c, double there, brume_epsilon_walk *w);
 
 /* What is believed of the truth between the ends of an interval, in f->truth and below it there;
  * f->upper, f->lower and f->by_laws are known. `excess` is how far a band has lifted the upper end,

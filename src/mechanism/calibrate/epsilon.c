@@ -53,29 +53,22 @@ static bool excess_of(const brume_search_for *c, double epsilon, double toleranc
 }
 
 /* A smaller epsilon at which delta is certified too, within a millionth or so of the least; false
- * where none is found in a few steps. The first certificate is as sharp as the guess is believed to
- * be. */
+ * where none is found in a few steps. */
 static bool step_down(const brume_search_for *c, double excess, double *epsilon)
 {
-    double slope, at = c->epsilon, next;
-    if (!brume_calibrate_guess_epsilon(c, -excess, &next, &slope))
+    brume_epsilon_walk w;
+    if (!brume_calibrate_begin_epsilon(c, excess, &w))
         return false;
-    next = fmin(next + 1e-7 * at, at);
-    double tolerance = fmax(3e-8 * slope * at, 1e-3 * fabs(excess));
     for (int step = 0; step < MOST_STEPS; step++) {
         double there;
-        if (!(next > 0.2 * c->epsilon) || !excess_of(c, next, fmin(tolerance, 1e-3), &there))
+        if (!excess_of(c, w.next, w.tolerance, &there))
             return false;
-        if (there <= 0 && -there <= 1e-6 * slope * next) {
-            *epsilon = fmin(next, c->epsilon);
+        if (there <= 0 && -there <= 1e-6 * w.slope * w.next) {
+            *epsilon = fmin(w.next, c->epsilon);
             return true;
         }
-        double secant = (there - excess) / (at - next);
-        if (fabs(at - next) > 1e-5 * at && secant > 0.1 * slope && secant < 10 * slope)
-            slope = secant;
-        at = next, excess = there;
-        next = at + excess / slope + 1e-7 * at;
-        tolerance = 3e-8 * slope * at;
+        if (!brume_calibrate_next_epsilon(c, there, &w))
+            return false;
     }
     return false;
 }

@@ -13,6 +13,7 @@
 #include "mechanism/calibrate/calibrate.h"
 
 static const double most_loss = 7e-10; /* of the value, by what is not known of D */
+static const double start = 0.25;      /* a value within every range */
 
 /* The cost at a value; false where it has none. */
 static bool cost_at(const brume_search_for *c, double value, brume_cost *cost)
@@ -49,17 +50,14 @@ static bool has_same_rest(const brume_search_for *c, brume_cost cost)
     return brume_calibrate_same_cost(&cost, &c->terms[c->expression->unknown.event].cost);
 }
 
-/* The largest value that meets the target, given D = `rest`; NAN where it is not found. */
-static double largest_value(const brume_search_for *c, double count, double rest, double start)
+/* The largest value that meets the target, given D = `rest` and the failure at `start`; NAN where
+ * it is not found. */
+static double largest_value(const brume_search_for *c, double count, double rest, double failure)
 {
-    double left = (c->delta - rest) / (1 - rest), value = start;
+    double left = (c->delta - rest) / (1 - rest);
     double wanted = -expm1(log1p(-left) / count); /* of one release */
+    double value = fmin(fmax(start * (wanted / failure), c->low), c->high);
     brume_cost cost;
-    for (int step = 0; step < 3; step++) {
-        if (!cost_at(c, value, &cost))
-            return NAN;
-        value = fmin(fmax(value * (wanted / cost.delta_failure), c->low), c->high);
-    }
     /* down, by as much as rounding asks for */
     for (double aside = 0x1p-53; aside < 1e-10; aside *= 2) {
         if (!cost_at(c, value, &cost))
@@ -75,10 +73,9 @@ brume_status brume_calibrate_failure(brume_search_for *c, bool *applies, double 
                                      brume_error *error)
 {
     size_t unknown = c->expression->unknown.event;
-    double start = fmin(c->high, 0.25), tolerance = 1e-3;
+    double tolerance = 1e-3;
     brume_cost cost;
-    *applies = !c->accuracy && c->delta > 0 && c->inverted && start > c->low &&
-               moves_failure_only(c, start, &cost);
+    *applies = !c->accuracy && c->delta > 0 && c->inverted && moves_failure_only(c, start, &cost);
     if (!*applies)
         return BRUME_OK;
     c->power = 1; /* delta is straight along the value */
@@ -90,7 +87,7 @@ brume_status brume_calibrate_failure(brume_search_for *c, bool *applies, double 
         brume_interval rest;
         BRUME_TRY(brume_calibrate_delta(c, tolerance, &rest, applies, error));
         if (!*applies && rest.upper < c->delta) { /* about there, for moments are not so exact */
-            double near = largest_value(c, (double)term->count, rest.upper, start);
+            double near = largest_value(c, (double)term->count, rest.upper, cost.delta_failure);
             c->hint = near > 0 ? -log(near) : 0;
         }
         if (!*applies)
@@ -103,7 +100,7 @@ brume_status brume_calibrate_failure(brume_search_for *c, bool *applies, double 
             sharper = 1;
         if (sharper == 0)
             continue;
-        *value = largest_value(c, (double)term->count, rest.upper, start);
+        *value = largest_value(c, (double)term->count, rest.upper, cost.delta_failure);
     }
     *applies = isfinite(*value);
     c->everywhere = *value == c->high;

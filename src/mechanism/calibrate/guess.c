@@ -282,8 +282,9 @@ static bool guess(const brume_search_for *c, double epsilon, double *delta)
     return true;
 }
 
-bool brume_calibrate_guess_epsilon(const brume_search_for *c, double larger, double *epsilon,
-                                   double *slope)
+/* The epsilon below the target's at which the guess is so much larger, and how fast its logarithm
+ * falls there; false where nothing is guessed. */
+static bool guess_epsilon(const brume_search_for *c, double larger, double *epsilon, double *slope)
 {
     double at = c->epsilon, here, nearby;
     if (!guess(c, at, &here) || !guess(c, 0.999 * at, &nearby))
@@ -301,6 +302,28 @@ bool brume_calibrate_guess_epsilon(const brume_search_for *c, double larger, dou
     }
     *epsilon = last + excess / *slope;
     return *slope > 0 && isfinite(*slope) && *epsilon > 0.2 * c->epsilon;
+}
+
+/* The first certificate is as sharp as the guess is believed to be. */
+bool brume_calibrate_begin_epsilon(const brume_search_for *c, double excess, brume_epsilon_walk *w)
+{
+    *w = (brume_epsilon_walk){.at = c->epsilon, .excess = excess};
+    if (!guess_epsilon(c, -excess, &w->next, &w->slope))
+        return false;
+    w->next = fmin(w->next + 1e-7 * w->at, w->at);
+    w->tolerance = fmin(fmax(3e-8 * w->slope * w->at, 1e-3 * fabs(excess)), 1e-3);
+    return true;
+}
+
+bool brume_calibrate_next_epsilon(const brume_search_for *c, double there, brume_epsilon_walk *w)
+{
+    double secant = (there - w->excess) / (w->at - w->next);
+    if (fabs(w->at - w->next) > 1e-5 * w->at && secant > 0.1 * w->slope && secant < 10 * w->slope)
+        w->slope = secant;
+    w->at = w->next, w->excess = there;
+    w->next = w->at + w->excess / w->slope + 1e-7 * w->at;
+    w->tolerance = fmin(3e-8 * w->slope * w->at, 1e-3);
+    return w->next > 0.2 * c->epsilon;
 }
 
 /* --- by a certificate --- */

@@ -127,7 +127,7 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
             cost->renyi_upper = brume_renyi_rho_upper;
         }
     }
-    if (strcmp(card->name, "discrete_gaussian") == 0 && base.rho > 0) {
+    if (strcmp(card->name, "discrete_gaussian") == 0) {
         /* the curve of a Gaussian of that rho, 1/(2 a^2): less noise, a rounded down by 4 units */
         double a = 1 / sqrt(2 * base.rho) * (1 - 0x1p-51);
         cost->law = (brume_loss){.kind = BRUME_LOSS_POISSON_GAUSSIAN, .a = a, .rate = rate};

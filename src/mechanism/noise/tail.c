@@ -354,7 +354,7 @@ double brume_tail_beta_upper(brume_tail *tail, double parameter, double m, doubl
     arb_init(p);
     tail(p, parameter, alpha);
     brume_any_of(p, m);
-    double result = fmin(brume_ball_upper(p), 1);
+    double result = brume_ball_upper(p);
     arb_clear(p);
     return result;
 }

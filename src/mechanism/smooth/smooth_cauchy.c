@@ -71,17 +71,13 @@ brume_status brume_smooth_plan_cauchy(double epsilon, double t, brume_smooth_pla
         t = free_t;
     if (!(t > 0 && t < epsilon))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'t' is %.17g, must be in (0, epsilon)", t);
-    double s = t <= free_t ? 2 * half : sqrt(2 * exp(t) * (cosh(epsilon) - cosh(t)));
-    double low = s * (1 - 0x1p-20);
-    s *= 1 + 0x1p-40;
-    if (!(brume_smooth_cauchy_epsilon_upper(low, t) <= epsilon))
-        low = 0; /* t next to epsilon, where the root cancels */
-    for (int i = 0; i < 60; i++) {
-        double middle = low + (s - low) / 2;
+    double low = 0, high = 2 * half * (1 + 0x1p-40); /* what the shift alone leaves */
+    for (int i = 0; i < 80; i++) {
+        double middle = low + (high - low) / 2;
         if (brume_smooth_cauchy_epsilon_upper(middle, t) <= epsilon)
             low = middle; /* certified for this s */
         else
-            s = middle;
+            high = middle;
     }
     if (low < epsilon * 0x1p-20)
         return brume_fail(error, BRUME_EARGUMENT, "use a smaller 't', or leave it out",

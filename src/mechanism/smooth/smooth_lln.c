@@ -14,7 +14,7 @@
 static double best_sigma(double epsilon, double t)
 {
     /* At t/epsilon the cubic is -t < 0; at the upper end it is positive; one root in between. */
-    double low = t / epsilon, high = t / epsilon + cbrt(t / epsilon) + 1;
+    double low = t / epsilon, high = t / epsilon + cbrt(t / epsilon);
     for (int i = 0; i < 100; i++) {
         double sigma = low + (high - low) / 2;
         if (5 * epsilon * sigma * sigma * sigma - 5 * t * sigma * sigma - t < 0)
