@@ -54,6 +54,7 @@ static void shares_of_delta_and_what_they_use_together(void **state)
         is_close(brume_delta_joint_upper(p, keys), truth, true);
         /* its share is the p whose joint chance is delta: (1 - share)^keys >= 1 - delta */
         double share = brume_delta_share_lower(p, keys);
+        assert_true(brume_delta_share_lower(p, 1) == p && brume_delta_joint_upper(p, 1) == p);
         any_of(truth, share, (double)keys);
         assert_holds(mpfr_cmp_d(truth, p) <= 0);
         any_of(truth, share * (1 + 0x1p-47), (double)keys);
@@ -83,14 +84,17 @@ static void tails_and_their_thresholds(void **state)
     mpfr_t truth;
     mpfr_init2(truth, BITS);
     for (int i = 0; i < CASES / 4; i++) {
-        double scale = some_number(-2, 12), delta = some_number(-40, -2), used = 0;
-        uint64_t m = brume_tape_splitmix(&seed) % (uint64_t)(1 + 20 * scale);
+        double scale = some_number(-2, i % 4 ? 12 : 54), used = 0;
+        double delta = i % 3 ? some_number(-40, -2) : .5 - some_number(-40, -2);
+        uint64_t m = brume_tape_splitmix(&seed) % (uint64_t)(1 + 20 * scale), again;
         tail(truth, scale, m);
         is_close(brume_discrete_tail_upper(scale, m), truth, true);
         assert_ok(brume_discrete_tail_threshold(scale, delta, &m, &used, &error));
         tail(truth, scale, m);
         is_close(used, truth, true);
         assert_holds(used <= delta);
+        assert_ok(brume_discrete_tail_threshold(scale, used, &again, &used, &error));
+        assert_true(again == m); /* just within delta is within it */
         if (m > 0) {
             tail(truth, scale, m - 1);
             mpfr_mul_d(truth, truth, 1 + 0x1p-48, MPFR_RNDU);

@@ -295,6 +295,8 @@ static void graphs_and_names(void **state)
     assert_true(got.local == 1 && got.smooth == 1 && got.distance == 0);
     assert_ok(brume_answer_instability(3, .5, 0, &got, &error));
     assert_true(got.local == 0 && got.smooth == exp(-1.5) && got.distance == 3);
+    assert_ok(brume_answer_instability(3, .5, 1, &got, &error));
+    assert_true(got.distance == UINT64_MAX); /* answers are never further apart than 1 */
     assert_ok(brume_answer_instability(UINT64_MAX, .5, 0, &got, &error));
     assert_true(got.local == 0 && got.smooth == 0 && got.distance == UINT64_MAX);
 }
