@@ -54,6 +54,7 @@ static void shares_of_delta_and_what_they_use_together(void **state)
         is_close(brume_delta_joint_upper(p, keys), truth, true);
         /* its share is the p whose joint chance is delta: (1 - share)^keys >= 1 - delta */
         double share = brume_delta_share_lower(p, keys);
+        assert_true(brume_delta_share_lower(p, 1) == p && brume_delta_joint_upper(p, 1) == p);
         any_of(truth, share, (double)keys);
         assert_holds(mpfr_cmp_d(truth, p) <= 0);
         any_of(truth, share * (1 + 0x1p-47), (double)keys);
@@ -83,14 +84,17 @@ static void tails_and_their_thresholds(void **state)
     mpfr_t truth;
     mpfr_init2(truth, BITS);
     for (int i = 0; i < CASES / 4; i++) {
-        double scale = some_number(-2, 12), delta = some_number(-40, -2), used = 0;
-        uint64_t m = brume_tape_splitmix(&seed) % (uint64_t)(1 + 20 * scale);
+        double scale = some_number(-2, i % 4 ? 12 : 54), used = 0;
+        double delta = i % 3 ? some_number(-40, -2) : .5 - some_number(-40, -2);
+        uint64_t m = brume_tape_splitmix(&seed) % (uint64_t)(1 + 20 * scale), again;
         tail(truth, scale, m);
         is_close(brume_discrete_tail_upper(scale, m), truth, true);
         assert_ok(brume_discrete_tail_threshold(scale, delta, &m, &used, &error));
         tail(truth, scale, m);
         is_close(used, truth, true);
         assert_holds(used <= delta);
+        assert_ok(brume_discrete_tail_threshold(scale, used, &again, &used, &error));
+        assert_true(again == m); /* just within delta is within it */
         if (m > 0) {
             tail(truth, scale, m - 1);
             mpfr_mul_d(truth, truth, 1 + 0x1p-48, MPFR_RNDU);
@@ -120,12 +124,13 @@ static void a_hidden_key_leaves_no_count(void **state)
         for (size_t i = 0; i < KEYS; i++)
             counts[i] = (int64_t)(i % (size_t)(2 * plan.threshold));
         assert_ok(brume_histogram_release(&plan, bits, counts, noisy, keep, KEYS, &error));
-        size_t shown = 0;
+        size_t shown = 0, at_threshold = 0;
         for (size_t i = 0; i < KEYS; i++) {
             shown += keep[i];
+            at_threshold += noisy[i] == plan.threshold;
             assert_holds(keep[i] ? noisy[i] >= plan.threshold && counts[i] > 0 : noisy[i] == 0);
         }
-        assert_holds(shown > KEYS / 4 && shown < KEYS * 3 / 4);
+        assert_holds(shown > KEYS / 4 && shown < KEYS * 3 / 4 && at_threshold > 0);
         /* where the threshold is low noise alone passes it often, but nobody has these keys */
         rule.delta = .4;
         assert_ok(brume_histogram_plan_make(&rule, &plan, &error));
@@ -134,6 +139,106 @@ static void a_hidden_key_leaves_no_count(void **state)
         for (size_t i = 0; i < KEYS; i++)
             assert_holds(!keep[i] && noisy[i] == 0);
         brume_bits_close(bits);
+        /* no random bits left: nothing at all is shown */
+        brume_bits *empty = brume_tape_open(NULL, 0, NULL, 0);
+        memset(noisy, 1, sizeof noisy);
+        memset(keep, 1, sizeof keep);
+        assert_fails(brume_histogram_release(&plan, empty, counts, noisy, keep, KEYS, &error),
+                     BRUME_ERANDOM);
+        for (size_t i = 0; i < KEYS; i++)
+            assert_holds(!keep[i] && noisy[i] == 0);
+        brume_bits_close(empty);
+    }
+}
+
+/* The most that may follow `before`: p <= exp(e) p' + d and 1 - p' <= exp(e) (1 - p) + d. */
+static void most_after(mpfr_t out, double before, const mpfr_t e, const mpfr_t d)
+{
+    mpfr_t x, y;
+    mpfr_inits2(BITS, x, y, (mpfr_ptr)NULL);
+    mpfr_exp(out, e, MPFR_RNDN);
+    mpfr_mul_d(out, out, before, MPFR_RNDN);
+    mpfr_add(out, out, d, MPFR_RNDN);
+    mpfr_neg(y, e, MPFR_RNDN);
+    mpfr_exp(y, y, MPFR_RNDN);
+    mpfr_add_d(x, d, before, MPFR_RNDN);
+    mpfr_sub_ui(x, x, 1, MPFR_RNDN);
+    mpfr_mul(x, x, y, MPFR_RNDN);
+    mpfr_add_ui(x, x, 1, MPFR_RNDN); /* 1 - exp(-e) (1 - p' - d) */
+    mpfr_min(out, out, x, MPFR_RNDN);
+    mpfr_set_ui(x, 1, MPFR_RNDN);
+    mpfr_min(out, out, x, MPFR_RNDN);
+    mpfr_clears(x, y, (mpfr_ptr)NULL);
+}
+
+/* Rejects: a step rounded up, epsilon or delta of fewer keys than change, a slower rise. */
+static void chances_rise_by_exact_inequalities(void **state)
+{
+    (void)state;
+    mpfr_t e, d, most;
+    mpfr_inits2(BITS, e, d, most, (mpfr_ptr)NULL);
+    int pairs = 0;
+    for (int i = 0; i < 150; i++) {
+        double epsilon = some_number(-3, 3), delta = some_number(-30, -1);
+        uint64_t keys = 1 + (uint64_t)i % 4, changing = i % 3 ? keys : 2 * keys, n = 0;
+        brume_key_selection *selection = NULL;
+        assert_ok(brume_key_selection_open(
+            epsilon, delta, keys, i % 3 ? BRUME_ADD_REMOVE : BRUME_REPLACE, &selection, &error));
+        mpfr_set_d(e, epsilon, MPFR_RNDN);
+        mpfr_div_ui(e, e, changing, MPFR_RNDN);
+        mpfr_set_d(d, -delta, MPFR_RNDN);
+        mpfr_log1p(d, d, MPFR_RNDN);
+        mpfr_div_ui(d, d, changing, MPFR_RNDN);
+        mpfr_expm1(d, d, MPFR_RNDN);
+        mpfr_neg(d, d, MPFR_RNDN);
+        double before = brume_key_selection_probability(selection, 0);
+        assert_true(before == 0);
+        for (n = 1; n < 400 && before < 1; n++, pairs++) {
+            double here = brume_key_selection_probability(selection, n);
+            most_after(most, before, e, d);
+            for (int unit = 0; unit < 4; unit++)
+                mpfr_nextabove(most); /* what MPFR rounds, in the last of its bits */
+            assert_true(mpfr_cmp_d(most, here) >= 0);
+            assert_true(here >= mpfr_get_d(most, MPFR_RNDD) * (1 - 0x1p-46) - 0x1p-60);
+            before = here;
+        }
+        if (before == 1) { /* from here on always, by the draws too */
+            brume_bits *bits = brume_tape_open_seeded(8);
+            const int64_t units[] = {(int64_t)n - 1, (int64_t)n, INT64_MAX, 0, -1};
+            unsigned char keep[5];
+            for (int draw = 0; draw < 20; draw++) {
+                assert_ok(brume_key_selection_draw(selection, bits, units, keep, 5, &error));
+                assert_true(keep[0] && keep[1] && keep[2] && !keep[3] && !keep[4]);
+            }
+            brume_bits_close(bits);
+        }
+        brume_key_selection_close(selection);
+    }
+    assert_true(pairs > 3000);
+    mpfr_clears(e, d, most, (mpfr_ptr)NULL);
+}
+
+/* Rejects: open ranges where closed ones are promised. */
+static void the_ends_of_keys_and_prices_are_accepted(void **state)
+{
+    (void)state;
+    static const struct {
+        double epsilon, delta;
+        uint64_t keys;
+        bool good;
+    } cases[] = {{0x1p-20, .49, 1, true},   {0x1p-21, .49, 1, false},
+                 {700, .1, 1, true},        {701, .1, 1, false},
+                 {1, 0x1p-60, 1, true},     {1, 0x1p-61, 1, false},
+                 {700, .49, 1 << 20, true}, {1, 0, 1, false},
+                 {1, .5, 1, false},         {700, .49, (1 << 20) + 1, false},
+                 {1, .1, 0, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_key_selection *selection = NULL;
+        brume_status status = brume_key_selection_open(
+            cases[i].epsilon, cases[i].delta, cases[i].keys, BRUME_ADD_REMOVE, &selection, &error);
+        assert_int_equal(status, cases[i].good ? BRUME_OK : BRUME_EARGUMENT);
+        assert_true((selection != NULL) == cases[i].good);
+        brume_key_selection_close(selection);
     }
 }
 
@@ -143,6 +248,8 @@ int main(void)
         cmocka_unit_test(shares_of_delta_and_what_they_use_together),
         cmocka_unit_test(tails_and_their_thresholds),
         cmocka_unit_test(a_hidden_key_leaves_no_count),
+        cmocka_unit_test(chances_rise_by_exact_inequalities),
+        cmocka_unit_test(the_ends_of_keys_and_prices_are_accepted),
     };
     return cmocka_run_group_tests_name("chances of keys", tests, NULL, NULL);
 }

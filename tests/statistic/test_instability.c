@@ -295,6 +295,8 @@ static void graphs_and_names(void **state)
     assert_true(got.local == 1 && got.smooth == 1 && got.distance == 0);
     assert_ok(brume_answer_instability(3, .5, 0, &got, &error));
     assert_true(got.local == 0 && got.smooth == exp(-1.5) && got.distance == 3);
+    assert_ok(brume_answer_instability(3, .5, 1, &got, &error));
+    assert_true(got.distance == UINT64_MAX); /* answers are never further apart than 1 */
     assert_ok(brume_answer_instability(UINT64_MAX, .5, 0, &got, &error));
     assert_true(got.local == 0 && got.smooth == 0 && got.distance == UINT64_MAX);
 }
@@ -327,6 +329,12 @@ static void regressions_are_bounded_by_their_least_eigenvalue(void **state)
     assert_true(got.distance == 2); /* from 4 to 1.58 */
     assert_ok(brume_regression_instability(gram, 0, &got, &error));
     assert_true(got.distance == 0);
+    for (int i = 0; i < 400; i++) { /* the least bound needs an eigenvalue of 128.5 */
+        int64_t row[2] = {i % 2 ? 1000 : 0, i % 2 ? 0 : 1000};
+        brume_gram_add(gram, row);
+    }
+    assert_ok(brume_regression_instability(gram, 0x1p-8, &got, &error));
+    assert_true(got.distance == 75); /* from 204 */
     brume_gram_close(gram);
     brume_gram_close(less);
 }

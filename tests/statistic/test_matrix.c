@@ -276,15 +276,15 @@ static void the_ends_of_regressions_are_defined(void **state)
     (void)state;
     brume_error error;
     brume_gram *gram = open_gram(2, 10);
-    add_times(gram, 0, 10, 5);
-    const double along[2] = {0, 1}, far_out[2] = {0x1p20, 1}, near[2] = {0, 1e-40};
+    add_times(gram, 10, 0, 5);
+    const double along[2] = {1, 0}, far_out[2] = {0x1p20, 1}, near[2] = {0, 1e-40};
     double value = 0, needed;
     int64_t out = 0;
     assert_ok(brume_regression_value(gram, along, &value, &error));
     assert_true(isinf(value));
     assert_ok(brume_regression_log(gram, along, 1, &out, &error));
     assert_int_equal(out, 64);
-    add_times(gram, 10, 0, 5);
+    add_times(gram, 0, 10, 5);
     assert_ok(brume_regression_log(gram, near, 1, &out, &error));
     assert_int_equal(out, -64);
     assert_ok(brume_regression_log(gram, far_out, 0x1p-20, &out, &error));

@@ -23,6 +23,13 @@ brume_event brume_selection_event(brume_select_noise noise, const brume_selectio
     return event;
 }
 
+double brume_selection_coefficient_lower(const brume_selection *options)
+{
+    /* down: a smaller coefficient is more noise */
+    double coefficient = brume_divide_down(options->epsilon, options->sensitivity);
+    return options->monotone ? coefficient : brume_multiply_down(coefficient, 0.5);
+}
+
 brume_status brume_noisy_max_choose(brume_bits *bits, brume_select_noise noise,
                                     const brume_selection *options, const double *scores, size_t n,
                                     size_t *index, brume_error *error)
@@ -37,11 +44,8 @@ brume_status brume_noisy_max_choose(brume_bits *bits, brume_select_noise noise,
         finite &= isfinite(scores[i]) != 0;
     if (!finite)
         return brume_fail(error, BRUME_EARGUMENT, "clamp the scores", "a score is not finite");
-    /* down: a smaller coefficient is more noise */
-    double coefficient = brume_divide_down(options->epsilon, options->sensitivity);
-    if (!options->monotone)
-        coefficient = brume_multiply_down(coefficient, 0.5);
-    return brume_select_noisy_max(bits, noise, coefficient, scores, n, index, error);
+    return brume_select_noisy_max(bits, noise, brume_selection_coefficient_lower(options), scores,
+                                  n, index, error);
 }
 
 brume_status brume_exponential_choose(brume_bits *bits, const brume_selection *options,

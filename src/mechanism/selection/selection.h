@@ -37,6 +37,9 @@ brume_status brume_selection_beta_upper(const brume_event *event, double alpha, 
 /* epsilon/sensitivity, halved unless monotone: distances times this are in scales. */
 void brume_selection_slope(arb_t out, const brume_event *event);
 
+/* The same rounded down, by which scores are multiplied before noise of scale 1 is added. */
+double brume_selection_coefficient_lower(const brume_selection *options);
+
 /* Two candidates' scores, moved towards each other. */
 extern const brume_trial brume_selection_trial;
 

@@ -34,9 +34,7 @@ static double next_chance(double before, double epsilon, double delta)
 {
     double grown = brume_add_down(brume_multiply_down(brume_exp_down(epsilon), before), delta);
     double missing = brume_subtract_up(1, brume_add_down(before, delta));
-    double shrunk =
-        missing <= 0 ? 1
-                     : brume_subtract_down(1, brume_multiply_up(brume_exp_up(-epsilon), missing));
+    double shrunk = brume_subtract_down(1, brume_multiply_up(brume_exp_up(-epsilon), missing));
     double least = grown < shrunk ? grown : shrunk;
     least = least < 1 ? least : 1;
     return floor(least * ONE) / ONE; /* both exact: powers of two and a floor */

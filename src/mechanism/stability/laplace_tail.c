@@ -42,10 +42,11 @@ brume_status brume_discrete_tail_threshold(double scale, double delta, uint64_t 
     if (!(scale > 0 && scale <= 0x1p56 && delta >= 0x1p-1000 && delta < .5))
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "no threshold for a scale of %.17g and 'delta' %.17g", scale, delta);
-    /* The formula gives it up to rounding; the certified tail decides among its neighbours. */
-    double guess = -scale * (log(delta) + log1p(exp(-1 / scale)));
-    uint64_t least = guess > 4 ? (uint64_t)guess : 0;
-    uint64_t step = 1 + (uint64_t)(guess > 0 ? guess * 0x1p-40 : 0);
+    /* The formula gives it up to rounding, which is a part of the guess, and a part of the scale
+     * where the logarithms cancel; the certified tail decides among its neighbours. */
+    double guess = fmax(-scale * (log(delta) + log1p(exp(-1 / scale))), 0);
+    uint64_t step = 1 + (uint64_t)(guess * 0x1p-40 + scale * 0x1p-50);
+    uint64_t least = (uint64_t)guess;
     least = least > 2 * step ? least - 2 * step : 0;
     uint64_t high = least + step;
     while (brume_discrete_tail_upper(scale, high) > delta)

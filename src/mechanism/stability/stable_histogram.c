@@ -59,8 +59,8 @@ static double laplace_scale(const brume_histogram_rule *rule)
 static double laplace_threshold(const brume_histogram_rule *rule, double scale)
 {
     double share = brume_delta_share_lower(rule->delta, rule->keys_per_unit);
-    double reach = brume_multiply_up(scale, -brume_log_down(2 * share));
-    return brume_add_up((double)rule->amount_per_key, reach > 0 ? reach : 0);
+    double reach = brume_multiply_up(scale, -brume_log_down(2 * share)); /* share < 1/2 */
+    return brume_add_up((double)rule->amount_per_key, reach);
 }
 
 static double gaussian_sigma(const brume_histogram_rule *rule)

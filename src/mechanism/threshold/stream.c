@@ -67,28 +67,33 @@ static brume_status check(const brume_sparse_vector_options *options, brume_erro
     return brume_event_check(&event, error); /* epsilon, epsilon_answers, adjacency */
 }
 
-/* sensitivity times scale, both rounded up, as a prepared law. */
-static brume_status open_noise(double scale, double sensitivity, brume_noise **out,
-                               brume_error *error)
+brume_stream_scales brume_sparse_vector_scales(const brume_sparse_vector_options *options)
 {
-    double wide = brume_multiply_up(scale, sensitivity);
-    if (!(wide <= WIDEST))
+    double sensitivity = (double)options->sensitivity, threshold, query, answer = 0;
+    brume_split split = split_of(options);
+    brume_split_scales(&split, options->epsilon, &threshold, &query);
+    if (options->epsilon_answers > 0)
+        answer = brume_divide_up((double)options->hits, options->epsilon_answers);
+    return (brume_stream_scales){.threshold = brume_multiply_up(threshold, sensitivity),
+                                 .query = brume_multiply_up(query, sensitivity),
+                                 .answer = brume_multiply_up(answer, sensitivity)};
+}
+
+static brume_status open_noise(double scale, brume_noise **out, brume_error *error)
+{
+    if (!(scale <= WIDEST))
         return brume_fail(error, BRUME_EOVERFLOW, "use a coarser grid",
-                          "the noise would have a scale of %.17g, more than 2^40", wide);
-    return brume_noise_open_discrete_laplace(wide, out, error);
+                          "the noise would have a scale of %.17g, more than 2^40", scale);
+    return brume_noise_open_discrete_laplace(scale, out, error);
 }
 
 static brume_status prepare(brume_sparse_vector *stream, brume_bits *bits, brume_error *error)
 {
-    const brume_sparse_vector_options *options = &stream->options;
-    double sensitivity = (double)options->sensitivity, threshold, query;
-    brume_split split = split_of(options);
-    brume_split_scales(&split, options->epsilon, &threshold, &query);
-    BRUME_TRY(open_noise(query, sensitivity, &stream->query_noise, error));
-    if (options->epsilon_answers > 0)
-        BRUME_TRY(open_noise(brume_divide_up((double)options->hits, options->epsilon_answers),
-                             sensitivity, &stream->answer_noise, error));
-    BRUME_TRY(open_noise(threshold, sensitivity, &stream->threshold_law, error));
+    brume_stream_scales scales = brume_sparse_vector_scales(&stream->options);
+    BRUME_TRY(open_noise(scales.query, &stream->query_noise, error));
+    if (scales.answer > 0)
+        BRUME_TRY(open_noise(scales.answer, &stream->answer_noise, error));
+    BRUME_TRY(open_noise(scales.threshold, &stream->threshold_law, error));
     return brume_sparse_vector_restart(stream, bits, error);
 }
 

@@ -19,6 +19,13 @@ typedef struct brume_split {
  * rounded up; eps1 + eps2 <= epsilon. */
 void brume_split_scales(const brume_split *split, double epsilon, double *threshold, double *query);
 
+/* The scales of a stream's noise, on its grid: of the threshold, of a query, and of a hit's number
+ * (0 if hits have none), each rounded up. */
+typedef struct brume_stream_scales {
+    double threshold, query, answer;
+} brume_stream_scales;
+brume_stream_scales brume_sparse_vector_scales(const brume_sparse_vector_options *options);
+
 /* With probability >= 1-beta, over `queries` queries: above means f >= T - alpha and below means
  * f <= T + alpha, alpha = D (ln(2/beta)/eps1 + w c ln(2 queries/beta)/eps2). Integer noise adds two
  * units of its grid. Rounded up, with room for the rounding of the scales.
