@@ -4,7 +4,7 @@
     audit.py BENCH [DRAWS [ANSWERS]]
 
 BENCH is brume's own measurement, given DRAWS (10000000). The programs of bench/peers/audited are attacked by
-'brume audit --program' with ANSWERS (10000) on each neighbour; SmartNoise, whose answers take milliseconds, with a tenth.
+'brume audit --program' with ANSWERS (10000) on each neighbour; SmartNoise, whose answers take milliseconds, with a fifth.
 """
 import importlib.metadata
 import json
@@ -42,7 +42,7 @@ def main():
     subprocess.run([BENCH, DRAWS], check=True)
     print(f"\n{'program, claimed at epsilon 1':36s} {'neighbours':11s} {'answers':>8s} {'reached':>8s} {'seconds':>8s}")
     for program, package, adjacency, delta in PROGRAMS:
-        answers = ANSWERS // 10 if program.startswith("smartnoise") else ANSWERS
+        answers = ANSWERS // 5 if program.startswith("smartnoise") else ANSWERS
         answer, seconds = attack(program, adjacency, delta, answers)
         name = program + (f" ({package} {importlib.metadata.version(package)})" if package else " (the control)")
         if answer is None:
