@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """brume's auditor on brume's mechanisms, and on those of others, each claimed at epsilon 1.
 
-    audit.py BENCH [DRAWS [ANSWERS]]
+    audit.py BENCH [DRAWS [ANSWERS [PROGRAM...]]]
 
-BENCH is brume's own measurement, given DRAWS (10000000). The programs of bench/peers/audited are attacked by
-'brume audit --program' with ANSWERS (10000) on each neighbour; SmartNoise, whose answers take milliseconds, with a tenth.
+BENCH is brume's own measurement, given DRAWS (10000000; 0: it is left out). The programs of bench/peers/audited, or
+those that are named, are attacked by 'brume audit --program' with ANSWERS (10000) on each neighbour; SmartNoise, whose
+answers take milliseconds, with a fifth.
 """
 import importlib.metadata
 import json
@@ -39,10 +40,13 @@ def attack(program, adjacency, delta, answers):
 
 
 def main():
-    subprocess.run([BENCH, DRAWS], check=True)
+    if DRAWS != "0":
+        subprocess.run([BENCH, DRAWS], check=True)
     print(f"\n{'program, claimed at epsilon 1':36s} {'neighbours':11s} {'answers':>8s} {'reached':>8s} {'seconds':>8s}")
     for program, package, adjacency, delta in PROGRAMS:
-        answers = ANSWERS // 10 if program.startswith("smartnoise") else ANSWERS
+        if len(sys.argv) > 4 and program not in sys.argv[4:]:
+            continue
+        answers = ANSWERS // 5 if program.startswith("smartnoise") else ANSWERS
         answer, seconds = attack(program, adjacency, delta, answers)
         name = program + (f" ({package} {importlib.metadata.version(package)})" if package else " (the control)")
         if answer is None:

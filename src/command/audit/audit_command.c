@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "audit/program_subject.h"
+#include "audit/query/line_features.h"
 #include "audit/query/score.h"
 #include "command/frame/call.h"
 #include "command/frame/output.h"
@@ -217,63 +218,6 @@ static void visit_json(const visitor *v, const char *place, const json_t *value)
     }
 }
 
-static int by_text(const void *left, const void *right)
-{
-    return strcmp(*(char *const *)left, *(char *const *)right);
-}
-
-typedef struct line_count {
-    const char *line;
-    size_t times; /* that it is there */
-} line_count;
-
-static int by_times(const void *left, const void *right)
-{
-    size_t a = ((const line_count *)left)->times, b = ((const line_count *)right)->times;
-    return a < b ? -1 : a > b;
-}
-
-/* The line that is there least often, and the one that is most often, and how far each is from the
- * next: a cell that was measured by itself stands apart from all that follow from it. */
-static void visit_ends(const visitor *v, line_count *lines, size_t count)
-{
-    char name[300];
-    qsort(lines, count, sizeof *lines, by_times);
-    snprintf(name, sizeof name, "rarest %.200s", lines[0].line);
-    v->each(v->context, name, (double)(lines[1].times - lines[0].times));
-    snprintf(name, sizeof name, "commonest %.200s", lines[count - 1].line);
-    v->each(v->context, name, (double)(lines[count - 1].times - lines[count - 2].times));
-}
-
-/* How often each line of the file is there. */
-static bool visit_lines(const visitor *v, const char *text)
-{
-    char *copy = strdup(text), name[300], *rest = NULL;
-    size_t count = 0, different = 0, room = strlen(text) / 2 + 2;
-    char **lines = calloc(room, sizeof *lines);
-    line_count *counts = calloc(room, sizeof *counts);
-    for (char *at = copy ? strtok_r(copy, "\n", &rest) : NULL; lines && at && count < room;
-         at = strtok_r(NULL, "\n", &rest))
-        lines[count++] = at;
-    bool good = copy && lines && counts;
-    if (good && count > 1) /* the names of the columns come first */
-        qsort(lines + 1, count - 1, sizeof *lines, by_text);
-    for (size_t i = 1, next; good && i < count; i = next) {
-        next = i + 1;
-        while (next < count && strcmp(lines[i], lines[next]) == 0)
-            next++;
-        snprintf(name, sizeof name, "row %.200s", lines[i]);
-        v->each(v->context, name, (double)(next - i));
-        counts[different++] = (line_count){lines[i], next - i};
-    }
-    if (good && different > 1)
-        visit_ends(v, counts, different);
-    free(counts);
-    free(lines);
-    free(copy);
-    return good;
-}
-
 static bool visit(const void *outcome, brume_feature_visit *each, void *context)
 {
     const said *of = outcome;
@@ -286,7 +230,7 @@ static bool visit(const void *outcome, brume_feature_visit *each, void *context)
         return true;
     }
     visit_json(&v, "", of->answer);
-    return !of->written || visit_lines(&v, of->written);
+    return !of->written || brume_line_features_visit(of->written, each, context);
 }
 
 static brume_status draw(const void *context, bool second, brume_bits *bits, int64_t *out, size_t n,
