@@ -1,8 +1,7 @@
-"""cluster postgresql --linear [MILLIONS]: what a query costs where the rows lie, against rows, units, groups and
-processes of the server.
+"""cluster postgresql --linear [MILLIONS]: what a query costs where the rows lie, against rows, units and groups.
 
 Tables of narrow rows are made on one server: from one million rows to MILLIONS (100), and of three million rows with more
-or fewer units and groups. Printed as CSV: rows, units, groups, worker processes that one statement may have, seconds,
+or fewer units and groups. One process of the server answers. Printed as CSV: the engine, rows, units, groups, seconds,
 processor seconds of brume and of the server, and the largest memory of brume in KiB. tools/docs/scale-model reads it."""
 import os
 import subprocess
@@ -12,16 +11,15 @@ import time
 from cluster_servers import Cluster
 
 MILLION = 1000000
-HEADER = "rows,units,groups,workers,seconds,brume,server,memory"
+HEADER = "engine,rows,units,groups,seconds,brume,server,memory"
 
 
 def shapes(most):
-    """Rows, units, groups and workers of each measurement."""
+    """Rows, units and groups of each measurement."""
     sizes = [size * MILLION for size in (1, 3, 10, 30, 100) if size <= most]
-    made = [(rows, rows // 5, 10, 0) for rows in sizes]
+    made = [(rows, rows // 5, 10) for rows in sizes]
     middle = min(3, most) * MILLION
-    others = [(middle, middle // 50, 10, 0), (middle, middle // 2, 10, 0), (middle, middle // 5, 1000, 0),
-              (middle, middle // 5, 10, 1)]
+    others = [(middle, middle // 50, 10), (middle, middle // 2, 10), (middle, middle // 5, 1000)]
     return made[:-1] + others + made[-1:]  # the longest last
 
 
@@ -33,12 +31,10 @@ def make_table(server, rows, units, groups):
     server.psql("VACUUM ANALYZE narrow")
 
 
-def measure(cluster, server, number, groups, workers):
+def measure(cluster, server, number, groups):
     """Seconds, processor seconds of brume and of the server, KiB."""
     environment = {**os.environ, "BRUME_LEDGER": os.path.join(cluster.folder, f"linear{number}.db")}
     domain = ",".join(str(i) for i in range(groups))
-    server.psql(f"ALTER SYSTEM SET max_parallel_workers_per_gather = {workers}")
-    server.psql("SELECT pg_reload_conf()")
     subprocess.run([cluster.brume, "register", "narrow", server.url, "--table", "narrow", "--unit", "patient", "--budget",
                     "epsilon=10", "--bounds", "stay=0..30", "--domain", "ward=" + domain], env=environment, check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -58,8 +54,10 @@ def main(brume, visits_program, rest):
     print(HEADER, flush=True)
     with Cluster(os.path.abspath(brume), visits_program) as cluster:
         server = cluster.servers[0]
-        for number, (rows, units, groups, workers) in enumerate(shapes(most)):
+        server.psql("ALTER SYSTEM SET max_parallel_workers_per_gather = 0")
+        server.psql("SELECT pg_reload_conf()")
+        for number, (rows, units, groups) in enumerate(shapes(most)):
             make_table(server, rows, units, groups)
-            wall, here, there, memory = measure(cluster, server, number, groups, workers)
-            print(f"{rows},{units},{groups},{workers},{wall:.2f},{here:.2f},{there:.2f},{memory}", flush=True)
+            wall, here, there, memory = measure(cluster, server, number, groups)
+            print(f"postgresql,{rows},{units},{groups},{wall:.2f},{here:.2f},{there:.2f},{memory}", flush=True)
     return 0

@@ -1,24 +1,23 @@
-"""cluster_spark.py BRUME CLINIC_VISITS --linear [MILLIONS]: what a query costs where the rows lie on Spark, against rows.
+"""cluster_spark.py BRUME CLINIC_VISITS --linear [MILLIONS]: what a query costs where the rows lie, against rows, units and
+groups.
 
-Tables of narrow rows, from one million of them to MILLIONS (100), five of a unit and in ten groups, a count and a sum
-by group under typed limits. The smallest is asked three times before, so that Java has compiled. Printed as CSV: rows,
-units, groups, seconds, processor seconds of brume and of Spark, and the largest memory of brume in KiB."""
+Narrow tables of the shapes of cluster_linear.py, from one million rows to MILLIONS (100): a count and a sum by group under
+typed limits. The smallest is asked three times before, so that Java has compiled. Printed as CSV: the engine, rows, units,
+groups, seconds, processor seconds of brume and of Spark, and the largest memory of brume in KiB. tools/docs/scale-model
+reads it."""
 import os
 import subprocess
 import time
 
+from cluster_linear import HEADER, shapes
 from cluster_spark import Dataset, Server, fail
 
-MILLION = 1000000
-GROUPS = 10
 SQL = "SELECT ward, COUNT(*) AS n, SUM(stay) AS s FROM {table} GROUP BY ward"
 
 
-def make_table(server, rows):
-    table = f"narrow{rows // MILLION}"
-    server.sql(f"""CREATE TABLE {table} USING parquet AS SELECT id * 48271 % {rows // 5} AS patient,
-        pmod(xxhash64(id), {GROUPS}) AS ward, id % 31 AS stay FROM range(0, {rows})""")
-    return table
+def make_table(server, table, rows, units, groups):
+    server.sql(f"""CREATE TABLE {table} USING parquet AS SELECT id * 48271 % {units} AS patient,
+        pmod(xxhash64(id), {groups}) AS ward, id % 31 AS stay FROM range(0, {rows})""")
 
 
 def ask(dataset, table):
@@ -38,19 +37,18 @@ def ask(dataset, table):
 
 def main(brume, most):
     server = Server(memory="3g", settings=[("spark.sql.shuffle.partitions", 64)])
-    print("rows,units,groups,seconds,brume,server,memory", flush=True)
+    print(HEADER, flush=True)
     try:
-        for size in (1, 3, 10, 30, 100):
-            if size > most:
-                break
-            rows = size * MILLION
-            table = make_table(server, rows)
+        for number, (rows, units, groups) in enumerate(shapes(most)):
+            table = f"narrow{number}"
+            make_table(server, table, rows, units, groups)
             dataset = Dataset(brume, server, table, "--unit", "patient", "--bounds", "stay=0..30", "--domain",
-                              "ward=" + ",".join(str(i) for i in range(GROUPS)))
-            for _ in range(3 if size == 1 else 0):
+                              "ward=" + ",".join(str(i) for i in range(groups)))
+            for _ in range(3 if number == 0 else 0):
                 ask(dataset, table)
             wall, here, there, memory = ask(dataset, table)
-            print(f"{rows},{rows // 5},{GROUPS},{wall:.2f},{here:.2f},{there:.2f},{memory}", flush=True)
+            print(f"spark,{rows},{units},{groups},{wall:.2f},{here:.2f},{there:.2f},{memory}", flush=True)
+            server.sql(f"DROP TABLE {table}")
     finally:
         server.stop()
     return 0
