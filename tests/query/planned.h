@@ -19,7 +19,8 @@ typedef struct terms {
     bool bias;                   /* a fifth of every price is for estimates of bias */
 } terms;
 
-static bool ages_are_declared; /* those of visits: 40 and 41 */
+static bool ages_are_declared;            /* those of visits: 40 and 41 */
+static const char *budget_of_patients[2]; /* epsilon and delta; NULL: 100 and 0.1 as of all */
 
 typedef struct planned {
     brume_dataset datasets[4];
@@ -37,8 +38,9 @@ static void fill_table(planned *all, size_t t, const terms *of)
     static char fifth[] = "0.2", forty[] = "40", more[] = "41", *ages[] = {forty, more};
     size_t limits = t == 1;
     brume_decimal epsilon, delta;
-    assert_ok(brume_decimal_parse("100", &epsilon, &error));
-    assert_ok(brume_decimal_parse("0.1", &delta, &error));
+    bool other = t == 1 && budget_of_patients[0];
+    assert_ok(brume_decimal_parse(other ? budget_of_patients[0] : "100", &epsilon, &error));
+    assert_ok(brume_decimal_parse(other ? budget_of_patients[1] : "0.1", &delta, &error));
     all->datasets[t] = (brume_dataset){.name = names[t], .adjacency = of->adjacency};
     assert_ok(brume_filter_make(of->rule ? of->rule : BRUME_RULE_APPROXIMATE, &epsilon,
                                 of->rule == BRUME_RULE_PURE ? NULL : &delta, NULL,
