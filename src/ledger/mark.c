@@ -115,21 +115,21 @@ static brume_status conflicts_with(brume_ledger *ledger, const marked *new, cons
     return BRUME_OK;
 }
 
-/* One mark against all other datasets. */
+/* Is the mark ?2 an own mark of a public table? */
+static const char marked_public[] = "SELECT 1 FROM mark WHERE mark = 'public ' || ?2";
+
+/* One mark, which is not one of its own yet, against those of all datasets. */
 static brume_status mark_conflicts(brume_ledger *ledger, const marked *new, const char *hash,
                                    bool own, bool *conflicts, brume_error *error)
 {
     bool open = false, row = true;
-    const char *name = new->dataset ? new->dataset : "";
-    BRUME_TRY(finds(ledger, "SELECT 1 FROM mark WHERE mark = 'public ' || ?2 AND dataset <> ?1",
-                    name, hash, &open, error));
+    BRUME_TRY(finds(ledger, marked_public, "", hash, &open, error));
     if (open && (new->is_public || !own))
         return BRUME_OK;
     *conflicts = open && new->insists; /* rule 3, also against a public table of a dataset */
     sqlite3_stmt *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
-                                  "SELECT dataset FROM mark WHERE mark = ?2 AND dataset <> ?1",
-                                  "tt", name, hash));
+                                  "SELECT dataset FROM mark WHERE mark = ?1", "t", hash));
     brume_status status = BRUME_OK;
     while (status == BRUME_OK && row && !*conflicts) {
         status = brume_store_step(ledger, statement, &row, error);
@@ -269,8 +269,7 @@ static brume_status table_conflicts(brume_ledger *ledger, const char *text, unsi
         *conflicts = (theirs & (OWN | READ)) != 0;
     else if (theirs != 0 && !open) { /* both read it, and it may be public already */
         BRUME_TRY(hash_mark(ledger, text, hash, error));
-        BRUME_TRY(finds(ledger, "SELECT 1 FROM mark WHERE mark = 'public ' || ?2 AND dataset <> ?1",
-                        "", hash, &open, error));
+        BRUME_TRY(finds(ledger, marked_public, "", hash, &open, error));
         *conflicts = !open;
     }
     return BRUME_OK;

@@ -32,9 +32,12 @@ static brume_status check_cap(const brume_dataset *dataset, const brume_charge *
     BRUME_TRY(brume_decimal_parse(dataset->cap, &cap, error));
     bool concentrated = price->rule == BRUME_RULE_CONCENTRATED, over = false;
     if (concentrated) {
-        double most = brume_decimal_upper(&cap); /* rounded so that the cap itself passes */
+        /* rounded so that the cap itself passes: the decimal that is charged for it is the first of
+         * 17 digits that is not below this number, and may have the next double for its lower one
+         */
+        double most = brume_decimal_upper(&cap);
         over = brume_decimal_lower(&price->amount) >
-               brume_divide_up(brume_multiply_up(most, most), 2);
+               brume_up(brume_divide_up(brume_multiply_up(most, most), 2));
     } else {
         over = brume_decimal_compare(&price->amount, &cap) > 0;
     }

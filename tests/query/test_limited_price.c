@@ -283,8 +283,8 @@ static void the_largest_scale_of_choosing_ends_at_two_to_the_40(void **state)
     (void)state;
     for (int i = 0; i < 8; i++) {
         bool gaussian = i & 1;
-        brume_noise_kind noise =
-            gaussian ? BRUME_NOISE_DISCRETE_GAUSSIAN : BRUME_NOISE_DISCRETE_LAPLACE;
+        brume_noise_kind noise = gaussian ? BRUME_NOISE_DISCRETE_GAUSSIAN
+                                          : BRUME_NOISE_DISCRETE_LAPLACE;
         plan p = {.measures = {{.kind = BRUME_MEASURE_ROWS}},
                   .shape = {.cells = 1, .replace = i & 2, .choices = 1, .choices_only = i & 4}};
         double amount = 0x1p-9;

@@ -364,8 +364,7 @@ static void only_a_private_mode_has_another_noise_than_its_plan(void **state)
         for (int noise = BRUME_NOISE_DISCRETE_LAPLACE; noise <= BRUME_NOISE_DISCRETE_GAUSSIAN;
              noise++) {
             brume_measure m = {.kind = (brume_measure_kind)kind};
-            bool pure =
-                kind == BRUME_MEASURE_PRIVATE_MODE && noise == BRUME_NOISE_ROUNDED_GAUSSIAN;
+            bool pure = kind == BRUME_MEASURE_PRIVATE_MODE && noise == BRUME_NOISE_ROUNDED_GAUSSIAN;
             assert_int_equal((int)brume_measure_noise(&m, (brume_noise_kind)noise),
                              pure ? (int)BRUME_NOISE_DISCRETE_LAPLACE : noise);
         }
@@ -377,7 +376,7 @@ static void pairs_and_selections_are_as_the_header_says(void **state)
 {
     (void)state;
     static const uint64_t shapes[][4] = {/* G, R, K, pairs */
-                                         {0, 0, 0, 1}, {3, 0, 0, 3}, {0, 4, 0, 4},
+                                         {0, 0, 0, 1},  {3, 0, 0, 3}, {0, 4, 0, 4},
                                          {3, 4, 0, 12}, {3, 4, 2, 8}, {3, 4, 9, 12}};
     for (size_t i = 0; i < 6; i++) {
         brume_shape shape = {

@@ -288,11 +288,11 @@ static plan make_plan(size_t modes, bool keys, bool replace, brume_noise_kind no
 static void pay(plan *p, double price, double delta)
 {
     const brume_measure behind = p->measures[p->count];
-    assert_ok(p->noise == BRUME_NOISE_DISCRETE_LAPLACE
-                  ? brume_price_laplace(p->measures, p->count, &p->shape, price, delta, &p->price,
-                                        &error)
-                  : brume_price_concentrated(p->measures, p->count, &p->shape, price, delta,
-                                             &p->price, &error));
+    assert_ok(
+        p->noise == BRUME_NOISE_DISCRETE_LAPLACE
+            ? brume_price_laplace(p->measures, p->count, &p->shape, price, delta, &p->price, &error)
+            : brume_price_concentrated(p->measures, p->count, &p->shape, price, delta, &p->price,
+                                       &error));
     const brume_measure *after = &p->measures[p->count];
     assert_true(after->scale == behind.scale && after->sensitivity == behind.sensitivity &&
                 after->threshold == behind.threshold);
@@ -316,15 +316,16 @@ static double add_parts(const plan *p, mpq_t sum)
         mpq_set_d(one, brume_key_shown_upper(tail, p->measures[i].scale, cells, threshold));
         mpq_add(sum, sum, one);
         if (threshold > 2)
-            lowest = fmin(lowest, brume_key_shown_upper(tail, p->measures[i].scale, cells,
-                                                        threshold - 1));
+            lowest = fmin(lowest,
+                          brume_key_shown_upper(tail, p->measures[i].scale, cells, threshold - 1));
     }
     mpq_clear(one);
     return lowest;
 }
 
 /* Rejects: a threshold one less; the tail of another noise; parts of delta that are more than the
- * whole, or less than its equal shares; a sum rounded down; a measure behind the end of the list. */
+ * whole, or less than its equal shares; a sum rounded down; a measure behind the end of the list.
+ */
 static void keys_and_modes_share_delta_and_use_it(void **state)
 {
     (void)state;
@@ -332,9 +333,9 @@ static void keys_and_modes_share_delta_and_use_it(void **state)
     mpq_t sum, told;
     mpq_inits(sum, told, NULL);
     for (int i = 0; i < 1200; i++) {
-        plan p = make_plan(below(4), i % 2, i % 3 == 0,
-                           i % 5 < 3 ? BRUME_NOISE_DISCRETE_LAPLACE
-                                     : BRUME_NOISE_DISCRETE_GAUSSIAN);
+        plan p =
+            make_plan(below(4), i % 2, i % 3 == 0,
+                      i % 5 < 3 ? BRUME_NOISE_DISCRETE_LAPLACE : BRUME_NOISE_DISCRETE_GAUSSIAN);
         double price = some_double(-3, 4), delta = some_double(-40, -2);
         if (p.parts == 0)
             continue;

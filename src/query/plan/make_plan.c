@@ -188,10 +188,11 @@ static int add_measure(brume_plan *plan, brume_measure_kind kind, int value)
     return add_new_measure(plan, kind, value);
 }
 
-/* The number of rows: of units where each has at most one row. */
+/* The number of rows: of units where each has at most one row, as wherever totals are not limited.
+ */
 static int measure_rows(brume_plan *plan)
 {
-    if (plan->by_totals || plan->shape.max_rows > 1)
+    if (plan->by_totals)
         return add_measure(plan, BRUME_MEASURE_ROWS, BRUME_NOT_MEASURED);
     return plan->units = add_measure(plan, BRUME_MEASURE_UNITS, BRUME_NOT_MEASURED);
 }
@@ -220,8 +221,7 @@ static bool count_is_measured(const brume_plan *plan, int value)
         return has_measure(plan, BRUME_MEASURE_CENTRED, value);
     if (plan->values[value].argument->nullable)
         return has_measure(plan, BRUME_MEASURE_VALUES, value);
-    return has_measure(plan, plan->shape.max_rows > 1 ? BRUME_MEASURE_ROWS : BRUME_MEASURE_UNITS,
-                       BRUME_NOT_MEASURED);
+    return has_measure(plan, BRUME_MEASURE_UNITS, BRUME_NOT_MEASURED);
 }
 
 /* Under replace the number of rows is public where each is a unit of its own, and all are asked

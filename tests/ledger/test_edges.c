@@ -1,0 +1,186 @@
+/* The ledger at its edges: the price that is the cap itself, shares of budgets in exact decimals,
+ * what is public in another dataset, and a process without its standard input. */
+#include "fixture.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "ledger/mark.h"
+#include "ledger/user_row.h"
+#include "number/rounding.h"
+#include "random/tape.h"
+
+static brume_error error;
+
+/* What is charged under concentrated for an epsilon: the first decimal of 17 digits, counted in
+ * doubles, that is not below epsilon^2/2 (decimal_up of plan_pay.c). */
+static brume_decimal rho_of(const char *epsilon)
+{
+    brume_decimal amount;
+    char text[48];
+    assert_ok(brume_decimal_parse(epsilon, &amount, &error));
+    double most = brume_decimal_upper(&amount);
+    double rho = brume_divide_up(brume_multiply_up(most, most), 2), at = rho;
+    do {
+        snprintf(text, sizeof text, "%.17g", at);
+        assert_ok(brume_decimal_parse(text, &amount, &error));
+        at = brume_up(at);
+    } while (brume_decimal_lower(&amount) < rho);
+    return amount;
+}
+
+static brume_status reserve_rho(brume_ledger *ledger, const char *name, const brume_decimal *rho)
+{
+    brume_charge price;
+    uint64_t id = 0;
+    assert_ok(brume_charge_make(BRUME_RULE_CONCENTRATED, rho, NULL, &price, &error));
+    brume_ledger_charge charge = {.dataset = name, .price = &price};
+    brume_reservation reservation = {
+        .charges = &charge, .charge_count = 1, .sql = "SELECT 1", .answer_key = name};
+    return brume_ledger_reserve(ledger, &reservation, &id, &error);
+}
+
+/* Rejects: a cap of which a rounding takes a little, so that the cap itself is refused; one that is
+ * larger than its roundings. */
+static void the_cap_itself_may_be_asked_for_under_concentrated(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    static const char *const caps[] = {"0.7",  "0.3",   "1.1",  "0.9",   "0.45", "0.011", "0.017",
+                                       "0.62", "0.123", "2.3",  "0.007", "0.33", "0.05",  "0.081",
+                                       "0.77", "0.009", "1e-3", "4.4",   "0.58", "0.013"};
+    brume_decimal limit, delta;
+    assert_ok(brume_decimal_parse("100", &limit, &error));
+    assert_ok(brume_decimal_parse("1e-6", &delta, &error));
+    for (size_t i = 0; i < sizeof caps / sizeof *caps; i++) {
+        char name[32];
+        brume_filter filter;
+        snprintf(name, sizeof name, "d%zu", i);
+        assert_ok(
+            brume_filter_make(BRUME_RULE_CONCENTRATED, &limit, &delta, NULL, &filter, &error));
+        json_t *policy = json_object();
+        brume_registration registration = {.name = name,
+                                           .source = name,
+                                           .data_version = "",
+                                           .adjacency = BRUME_ADD_REMOVE,
+                                           .filter = &filter,
+                                           .cap = caps[i],
+                                           .policy = policy};
+        assert_ok(brume_ledger_register(ledger, &registration, &error));
+        json_decref(policy);
+        brume_decimal rho = rho_of(caps[i]), more;
+        assert_ok(reserve_rho(ledger, name, &rho));
+        char text[48];
+        snprintf(text, sizeof text, "%.17g", brume_decimal_nearest(&rho) * (1 + 0x1p-49));
+        assert_ok(brume_decimal_parse(text, &more, &error));
+        assert_fails(reserve_rho(ledger, name, &more), BRUME_EPOLICY);
+    }
+}
+
+/* delta <= (mine/whole) of the dataset's delta, in exact decimals. Rejects: a division or a product
+ * rounded up, for parts and budgets that are no doubles. */
+static void usual_deltas_are_rounded_down(void **state)
+{
+    (void)state;
+    uint64_t draws = 51;
+    static char name[] = "d";
+    json_t *policy = json_object();
+    for (int i = 0; i < 4000; i++) {
+        uint64_t whole = 2000 + brume_tape_splitmix(&draws) % 98000;
+        uint64_t mine = 1 + brume_tape_splitmix(&draws) % whole;
+        char limit[32], part[32], small[32];
+        snprintf(limit, sizeof limit, "%llue-3", (unsigned long long)whole);
+        snprintf(part, sizeof part, "%llue-3", (unsigned long long)mine);
+        snprintf(small, sizeof small, "%llue-12",
+                 (unsigned long long)(1 + brume_tape_splitmix(&draws) % 99999));
+        brume_decimal epsilon, delta, left, right;
+        brume_dataset dataset = {.name = name, .policy = policy};
+        brume_allotment typed = {name, part, NULL};
+        brume_filter filter;
+        assert_ok(brume_decimal_parse(limit, &epsilon, &error));
+        assert_ok(brume_decimal_parse(small, &delta, &error));
+        assert_ok(brume_filter_make(BRUME_RULE_APPROXIMATE, &epsilon, &delta, NULL, &dataset.filter,
+                                    &error));
+        assert_ok(brume_allotment_filter(&dataset, &typed, NULL, &filter, &error));
+        assert_ok(brume_decimal_multiply(&filter.delta, whole, &left, &error));
+        assert_ok(brume_decimal_multiply(&delta, mine, &right, &error));
+        assert_holds(brume_decimal_compare(&left, &right) <= 0);
+    }
+    json_decref(policy);
+}
+
+static brume_status see(brume_ledger *ledger, const char *name, bool is_public, const char *mark,
+                        bool own)
+{
+    brume_mark_list marks = {&mark, 1, own ? 0 : 1, 0};
+    return brume_mark_see(ledger, name, is_public, &marks, &error);
+}
+
+/* A protected view of "both" reads a table that another dataset has as public. A public view of
+ * "both" may read it too; that it is the table itself is refused, since "both" has it as protected.
+ * Rejects: either of the two looked up in the wrong datasets. */
+static void what_is_public_elsewhere_may_be_read_and_not_shown(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    register_dataset(ledger, "open", "1", NULL);
+    register_dataset(ledger, "both", "1", NULL);
+    assert_ok(see(ledger, "open", true, "table:9", true));
+    assert_ok(see(ledger, "both", false, "table:9", false)); /* and has its mark from now on */
+    assert_ok(see(ledger, "both", true, "table:9", false));
+    assert_fails(see(ledger, "both", true, "table:9", true), BRUME_EPOLICY);
+}
+
+/* Rejects: the descriptor 0 taken for a failure. */
+static void a_ledger_is_made_where_standard_input_is_closed(void **state)
+{
+    (void)state;
+    place where;
+    make_place(&where);
+    int input = fcntl(0, F_DUPFD, 10);
+    close(0);
+    brume_ledger *ledger = NULL;
+    brume_status status = brume_ledger_open(where.path, BRUME_LEDGER_CREATE, &ledger, &error);
+    brume_ledger_close(ledger);
+    if (input >= 0) {
+        dup2(input, 0);
+        close(input);
+    }
+    assert_ok(status);
+    remove_place(&where);
+}
+
+/* Rejects: another row named than the one that is missing. */
+static void the_row_that_is_missing_is_named(void **state)
+{
+    (void)state;
+    place where;
+    make_place(&where);
+    brume_ledger *ledger = open_ledger(&where);
+    for (int i = 0; i < 4; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "d%d", i);
+        register_dataset(ledger, name, "1", NULL);
+    }
+    brume_ledger_close(ledger);
+    tamper(&where, "DROP TRIGGER journal_keeps_rows; DELETE FROM journal WHERE id = 3;"
+                   "CREATE TRIGGER journal_keeps_rows BEFORE DELETE ON journal BEGIN SELECT "
+                   "RAISE(ABORT, 'the journal is append-only'); END");
+    brume_ledger_report report;
+    assert_ok(brume_ledger_open(where.path, BRUME_LEDGER_READ, &ledger, &error));
+    assert_fails(brume_ledger_verify(ledger, &report, &error), BRUME_EDAMAGED);
+    assert_string_equal(error.message, "journal row 3: missing");
+    brume_ledger_close(ledger);
+    remove_place(&where);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_fresh_ledger(the_cap_itself_may_be_asked_for_under_concentrated),
+        cmocka_unit_test(usual_deltas_are_rounded_down),
+        with_fresh_ledger(what_is_public_elsewhere_may_be_read_and_not_shown),
+        cmocka_unit_test(a_ledger_is_made_where_standard_input_is_closed),
+        cmocka_unit_test(the_row_that_is_missing_is_named),
+    };
+    return cmocka_run_group_tests_name("ledger edges", tests, NULL, NULL);
+}

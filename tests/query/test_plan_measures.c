@@ -1,0 +1,188 @@
+/* What is measured for a query: every measure with its expression and bounds, once each, and which
+ * of them each aggregate is computed from. */
+#include "planned.h"
+
+#include <stdio.h>
+
+static const char *const kind_words[] = {
+    [BRUME_MEASURE_UNITS] = "units",     [BRUME_MEASURE_PRESENCE] = "presence",
+    [BRUME_MEASURE_ROWS] = "rows",       [BRUME_MEASURE_VALUES] = "values",
+    [BRUME_MEASURE_CENTRED] = "centred", [BRUME_MEASURE_SQUARES] = "squares",
+    [BRUME_MEASURE_DIRECT] = "direct",   [BRUME_MEASURE_QUANTILES] = "quantiles",
+    [BRUME_MEASURE_MODE] = "mode",       [BRUME_MEASURE_PRIVATE_MODE] = "private mode",
+};
+
+static void add(char *text, size_t size, const char *word, int index)
+{
+    size_t used = strlen(text);
+    if (index != BRUME_NOT_MEASURED)
+        snprintf(text + used, size - used, " %s=%d", word, index);
+}
+
+/* "G R: kind x low..high fractions, ...; aggregate: parts, ...". */
+static void describe(const brume_plan *plan, char *text, size_t size)
+{
+    snprintf(text, size, "%d %d:", (int)plan->shape.max_groups, (int)plan->shape.max_rows);
+    for (size_t i = 0; i < plan->measure_count; i++) {
+        const brume_measure *m = &plan->measures[i];
+        size_t used = strlen(text);
+        used += (size_t)snprintf(text + used, size - used, "%s %s %d %d..%d", i ? "," : "",
+                                 kind_words[m->kind], (int)m->expression, (int)m->low,
+                                 (int)m->high);
+        for (size_t j = 0; j < m->fraction_count; j++)
+            used += (size_t)snprintf(text + used, size - used, " %d/%d", (int)m->fractions[j][0],
+                                     (int)m->fractions[j][1]);
+    }
+    for (size_t i = 0; i < plan->query->aggregate_count; i++) {
+        const brume_plan_aggregate *a = &plan->aggregates[i];
+        snprintf(text + strlen(text), size - strlen(text), "%s", i ? "," : ";");
+        add(text, size, "count", a->count);
+        add(text, size, "centred", a->centred);
+        add(text, size, "squares", a->squares);
+        add(text, size, "direct", a->direct);
+        add(text, size, "selection", a->selection);
+        add(text, size, "fraction", a->selection == BRUME_NOT_MEASURED ? -1 : a->fraction);
+        add(text, size, "distinct", a->distinct);
+        if (a->public_count)
+            snprintf(text + strlen(text), size - strlen(text), " public");
+    }
+    for (size_t i = 0; i < plan->value_count; i++)
+        if (plan->values[i].breaks_ties)
+            snprintf(text + strlen(text), size - strlen(text), "; ties of %d", (int)i);
+    if (plan->measurements[0].collection.unread)
+        snprintf(text + strlen(text), size - strlen(text), "; unread");
+}
+
+static void plans_are(const char *const (*expected)[2], size_t count, const terms *of)
+{
+    for (size_t i = 0; i < count; i++) {
+        planned all;
+        char text[2000];
+        make(&all, expected[i][0], of, "1", of->rule == BRUME_RULE_PURE ? NULL : "1e-6");
+        describe(all.plan, text, sizeof text);
+        assert_string_equal(text, expected[i][1]);
+        clear(&all);
+    }
+}
+
+/* Rejects: a measure for two expressions, or two for one; the count of another expression; a sum
+ * beside a count that it could be computed from. */
+static void rows_that_are_units(void **state)
+{
+    (void)state;
+    static const char *const expected[][2] = {
+        {"SELECT COUNT(*), SUM(age) FROM people",
+         "1 1: units 0 0..0, direct 0 0..120; count=0, direct=1"},
+        {"SELECT SUM(age) FROM people", "1 1: direct 0 0..120; direct=0"},
+        {"SELECT SUM(age), SUM(cost), AVG(age) FROM people",
+         "1 1: centred 0 0..120, values 0 0..120, direct 1 0..262144000; count=1 centred=0, direct=2, count=1 centred=0"},
+        {"SELECT COUNT(age), COUNT(cost), SUM(cost), VARIANCE(age), AVG(age) FROM people",
+         "1 1: values 0 0..120, values 1 0..262144000, squares 0 0..120, centred 0 0..120, centred 1 0..262144000; count=0, count=1, count=1 centred=4, count=0 centred=3 squares=2, count=0 centred=3"},
+        {"SELECT MEDIAN(age), MIN(cost), MEDIAN(age), MAX(age) FROM people",
+         "1 1: quantiles 0 0..120 1/2, quantiles 0 0..120 99/100, quantiles 1 0..262144000 1/100; selection=0 fraction=0, selection=2 fraction=0, selection=1 fraction=0"},
+        {"SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age), PERCENTILE_CONT(0.50) WITHIN GROUP (ORDER BY age), PERCENTILE_CONT(0.1) WITHIN GROUP (ORDER BY age) FROM people",
+         "1 1: quantiles 0 0..120 1/10, quantiles 0 0..120 1/2; selection=1 fraction=0, selection=0 fraction=0"},
+        {"SELECT COUNT(DISTINCT clinic) FROM people", "1 1:; distinct=1; unread"},
+        {"SELECT COUNT(*), COUNT(DISTINCT clinic) FROM people",
+         "1 1: units 0 0..0; count=0, distinct=1"},
+        {"SELECT clinic, COUNT(*), SUM(age) FROM people GROUP BY clinic",
+         "1 1: units 0 0..0, direct 0 0..120; count=0, direct=1"},
+        {"SELECT DISTINCT clinic FROM people", "1 1: units 0 0..0"},
+        {"SELECT MODE() WITHIN GROUP (ORDER BY clinic), MODE() WITHIN GROUP (ORDER BY day), SUM(age) FROM people",
+         "1 1: direct 0 0..120, private mode 0 0..0, private mode 0 0..0; selection=1 fraction=0, selection=2 fraction=0, direct=0"},
+        {"SELECT SUM(age), COUNT(cost) FROM people",
+         "1 1: values 1 0..262144000, direct 0 0..120; direct=1, count=0"},
+        {"SELECT SUM(cost), COUNT(age) FROM people",
+         "1 1: values 1 0..120, direct 0 0..262144000; direct=1, count=0"},
+        {"SELECT SUM(COALESCE(age, 3)), AVG(COALESCE(cost, 1)) FROM people",
+         "1 1: centred 1 0..262144000, units 0 0..0, centred 0 0..120; count=1 centred=2, count=1 centred=0"},
+        {"SELECT COUNT(*), SUM(COALESCE(age, 3)) FROM people",
+         "1 1: units 0 0..0, centred 0 0..120; count=0, count=0 centred=1"},
+    };
+    const terms of = {BRUME_ADD_REMOVE, {5, 5}, {7, 7}, 0, false};
+    plans_are(expected, sizeof expected / sizeof *expected, &of);
+}
+
+/* Rejects: the public number of rows for values that may be NULL, or measured all the same. */
+static void rows_that_are_replaced(void **state)
+{
+    (void)state;
+    static const char *const expected[][2] = {
+        {"SELECT AVG(COALESCE(age, 3)), SUM(COALESCE(age, 3)) FROM people",
+         "1 1: centred 0 0..120, direct 0 0..120; centred=0 public, direct=1"},
+        {"SELECT AVG(age), COUNT(*) FROM people",
+         "1 1: centred 0 0..120, values 0 0..120, units 0 0..0; count=1 centred=0, count=2"},
+    };
+    const terms of = {BRUME_REPLACE, {5, 5}, {7, 7}, 0, false};
+    plans_are(expected, sizeof expected / sizeof *expected, &of);
+}
+
+static void units_of_several_rows(void **state)
+{
+    (void)state;
+    static const char *const expected[][2] = {
+        {"SELECT COUNT(*), SUM(age) FROM visits",
+         "5 7: rows 0 0..0, direct 0 0..120; count=0, direct=1"},
+        {"SELECT SUM(age), COUNT(DISTINCT patient) FROM visits",
+         "5 7: presence 0 0..0, direct 0 0..120; direct=1, count=0"},
+        {"SELECT SUM(age), AVG(age), SUM(cost) FROM visits",
+         "5 7: centred 0 0..120, values 0 0..120, direct 1 0..262144000; count=1 centred=0, count=1 centred=0, direct=2"},
+        {"SELECT SUM(cost), SUM(age), AVG(age) FROM visits",
+         "5 7: centred 1 0..120, values 1 0..120, direct 0 0..262144000; direct=2, count=1 centred=0, count=1 centred=0"},
+        {"SELECT COUNT(cost), COUNT(age) FROM visits",
+         "5 7: values 0 0..262144000, values 1 0..120; count=0, count=1"},
+        {"SELECT sex, MODE() WITHIN GROUP (ORDER BY sex), COUNT(*) FROM patients GROUP BY sex",
+         "5 7: mode 0 0..1, rows 0 0..0; selection=0 fraction=0, count=1"},
+        {"SELECT DISTINCT clinic FROM visits", "5 7: units 0 0..0"},
+        {"SELECT sex, COUNT(*) FROM patients GROUP BY ROLLUP (sex)", "10 7: rows 0 0..0; count=0"},
+        {"SELECT sex, COUNT(*) FROM patients GROUP BY sex", "5 7: rows 0 0..0; count=0"},
+        {"SELECT COUNT(*), SUM(n) FROM (SELECT patient, MAX(age) AS n FROM visits GROUP BY patient) t",
+         "1 1: units 0 0..0, direct 0 0..120; count=0, direct=1"},
+        {"SELECT SUM(n) FROM (SELECT patient, MAX(age) AS n FROM visits GROUP BY patient) t",
+         "1 1: direct 0 0..120; direct=0"},
+    };
+    const terms of = {BRUME_ADD_REMOVE, {5, 5}, {7, 7}, 0, false};
+    plans_are(expected, sizeof expected / sizeof *expected, &of);
+}
+
+/* Eight quantiles are drawn each by itself, nine as one list, in which ties are broken. */
+static void quantiles_are_a_list_from_nine_on(void **state)
+{
+    (void)state;
+    for (size_t count = 1; count <= 10; count++) {
+        char sql[1500] = "SELECT ";
+        planned all;
+        for (size_t i = 0; i < count; i++)
+            snprintf(sql + strlen(sql), sizeof sql - strlen(sql),
+                     "%sPERCENTILE_CONT(0.%d) WITHIN GROUP (ORDER BY age)", i ? ", " : "",
+                     (int)(30 - i));
+        snprintf(sql + strlen(sql), sizeof sql - strlen(sql), " FROM people");
+        const terms of = {BRUME_ADD_REMOVE, {1, 1}, {1, 1}, 0, false};
+        make(&all, sql, &of, "1", NULL);
+        bool list = count > 8;
+        assert_int_equal(all.plan->measure_count, list ? 1 : count);
+        assert_int_equal(all.plan->values[0].breaks_ties, list);
+        for (size_t i = 0; i < count; i++) { /* asked for in descending order */
+            const brume_plan_aggregate *a = &all.plan->aggregates[i];
+            int place = (int)(count - 1 - i);
+            assert_int_equal(a->selection, list ? 0 : place);
+            assert_int_equal(a->fraction, list ? place : 0);
+            const brume_measure *m = &all.plan->measures[a->selection];
+            assert_int_equal(m->fraction_count, list ? count : 1);
+            assert_int_equal(m->fractions[a->fraction][0] * 100,
+                             (int)(30 - i) * m->fractions[a->fraction][1]);
+        }
+        clear(&all);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_that_are_units),
+        cmocka_unit_test(rows_that_are_replaced),
+        cmocka_unit_test(units_of_several_rows),
+        cmocka_unit_test(quantiles_are_a_list_from_nine_on),
+    };
+    return cmocka_run_group_tests_name("measures of plans", tests, NULL, NULL);
+}
