@@ -318,6 +318,8 @@ static void a_rehearsal_has_one_group_and_reads_nothing(void **state)
         assert_int_equal(count, 1);
         assert_true(group->units == 17 && group->rows == 17 && group->values[0].count == 0);
         assert_true(group->keys[0].null == !declared && group->keys[1].null == !declared);
+        bool kept = true;
+        assert_ok(brume_collected_distinct(collected, 1, NULL, &kept, &error)); /* no values */
         if (declared)
             assert_true(group->keys[0].integer == 8 && group->keys[1].text.length == 1);
         brume_collected_close(collected);

@@ -100,7 +100,7 @@ static void next_noise(brume_bits *bits, double scale, int64_t *draws, size_t co
     brume_noise_close(noise);
 }
 
-/* Of the groups 1, 3 and 5 are drawn: 10, 30 and 50 values, each number with noise of its own; no
+/* Of the groups 2, 3 and 5 are drawn: 20, 30 and 50 values, each number with noise of its own; no
  * value of the other groups counts, with a limit or without one. */
 static void every_drawn_group_counts_its_values(void **state)
 {
@@ -118,7 +118,7 @@ static void every_drawn_group_counts_its_values(void **state)
         assert_ok(brume_bounder_finish(bounder, &found, &pairs.count, &error));
         pairs.groups = (brume_bounded_group *)found;
         assert_int_equal(pairs.count, 150);
-        brume_key_value keys[3] = {letter(1), letter(3), letter(5)};
+        brume_key_value keys[3] = {letter(2), letter(3), letter(5)};
         brume_bounded_group groups[3] = {
             {.keys = &keys[0]}, {.keys = &keys[1]}, {.keys = &keys[2]}};
         brume_drawn *drawn = NULL;
@@ -128,12 +128,12 @@ static void every_drawn_group_counts_its_values(void **state)
         for (size_t i = 0; i < 3; i++)
             drawn->groups[i] = &groups[i];
         brume_bits *bits = brume_tape_open_seeded(SEED), *same = brume_tape_open_seeded(SEED);
+        static const int64_t expected[3] = {20, 30, 50};
         int64_t draws[3];
         assert_ok(brume_draw_distinct(&plan, 0, &pairs, bits, drawn, &error));
         next_noise(same, brume_distinct_scale(&distinct, 100), draws, 3);
         for (size_t i = 0; i < 3; i++)
-            assert_holds(drawn->results[0].numbers[i] ==
-                         (double)(10 * (2 * (int64_t)i + 1) + draws[i]));
+            assert_holds(drawn->results[0].numbers[i] == (double)(expected[i] + draws[i]));
         brume_drawn_close(drawn);
         brume_bounder_close(bounder);
         brume_bits_close(bits);
@@ -177,9 +177,9 @@ static void the_tail_is_counted_in_its_parts(void **state)
     }
 }
 
-/* A histogram of the units by their pairs in drawn groups, each bin with noise of its own: 90 units
- * of one pair, and unit 0, which has all of these. Without a ceiling there are as many bins as may
- * be. */
+/* A histogram of the units by their pairs in drawn groups, each bin with noise of its own: 100
+ * units of one pair, and unit 0, which has all of these. Without a ceiling there are as many bins
+ * as may be. */
 static void the_limit_is_chosen_from_a_noisy_histogram_of_drawn_groups(void **state)
 {
     (void)state;
@@ -196,7 +196,7 @@ static void the_limit_is_chosen_from_a_noisy_histogram_of_drawn_groups(void **st
     brume_collected pairs = {.bounder = bounder};
     assert_ok(brume_bounder_finish(bounder, &found, &pairs.count, &error));
     pairs.groups = (brume_bounded_group *)found;
-    brume_key_value keys[3] = {letter(1), letter(3), letter(5)};
+    brume_key_value keys[3] = {letter(2), letter(3), letter(5)};
     brume_bounded_group groups[3] = {{.keys = &keys[0]}, {.keys = &keys[1]}, {.keys = &keys[2]}};
     const brume_bounded_group *shown[3] = {&groups[0], &groups[1], &groups[2]};
     brume_drawn drawn = {.groups = shown, .count = 3};
@@ -207,9 +207,9 @@ static void the_limit_is_chosen_from_a_noisy_histogram_of_drawn_groups(void **st
     assert_int_equal(limit->bins, BRUME_LIMIT_BINS);
     next_noise(same, 3, draws, BRUME_LIMIT_BINS);
     for (size_t i = 0; i < BRUME_LIMIT_BINS; i++) {
-        int64_t units = i == brume_limit_bin(1, 1, BRUME_LIMIT_BINS)    ? 90
-                        : i == brume_limit_bin(90, 1, BRUME_LIMIT_BINS) ? 1
-                                                                        : 0;
+        int64_t units = i == brume_limit_bin(1, 1, BRUME_LIMIT_BINS)     ? 100
+                        : i == brume_limit_bin(100, 1, BRUME_LIMIT_BINS) ? 1
+                                                                         : 0;
         assert_holds(limit->noisy[i] == (double)(units + draws[i]));
     }
     assert_true(limit->known && limit->scale == 3 && limit->tail.scale == 4);
@@ -233,9 +233,9 @@ static void what_is_cut_is_said_and_only_of_its_own_column(void **state)
         distinct.collection.totals = kind > 0; /* else nothing is cut */
         limit->known = kind > 1;               /* else it was not found */
         limit->limit = brume_limit_edge(12);
-        limit->bins = kind > 2 ? 30 : kind > 1 ? 13 : 0; /* nobody can have more */
+        limit->bins = kind == 2 ? 13 : 30; /* nobody can have more than the last edge */
         limit->bin = kind > 1 ? 12 : BRUME_LIMIT_NO_BIN;
-        limit->scale = kind > 1 ? 1 : 0;
+        limit->scale = 1;
         for (size_t i = 0; i < 30; i++) /* a crowd above the limit, or nobody */
             limit->noisy[i] = kind == 3 && i > limit->bin ? 100.5 : i <= limit->bin ? 1000 : -1000;
         if (kind > 1) {
