@@ -69,6 +69,23 @@ static brume_filter filter_of(const registered *all)
     return filter;
 }
 
+/* Is the text anywhere in the files of the ledger? */
+static bool is_in_ledger(const registered *all, const char *text)
+{
+    static char bytes[1 << 20];
+    bool found = false;
+    for (int i = 0; i < 2; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s%s", all->path, i ? "-wal" : "");
+        FILE *file = fopen(path, "r");
+        size_t length = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+        found = found || memmem(bytes, length, text, strlen(text));
+        if (file)
+            fclose(file);
+    }
+    return found;
+}
+
 /* Rejects: check_adjacency left out: noise for a unit more or less, on data whose units are
  * replaced. */
 static void only_the_adjacency_of_the_owner_is_released_under(void **state)
@@ -113,6 +130,8 @@ static void the_same_release_is_free_and_another_price_is_another_release(void *
     brume_charged asked = {.adjacency = BRUME_ADD_REMOVE, .epsilon = "0.5", .delta = "1e-6"};
     assert_ok(release(&all, &asked, &cached));
     assert_false(cached);
+    assert_true(
+        is_in_ledger(&all, "\"release\":\"a number\"")); /* the events, where none are given */
     assert_ok(release(&all, &asked, &cached));
     assert_true(cached);
     asked.epsilon = "0.25";
@@ -174,23 +193,6 @@ static brume_status answer_stream(void *context, const brume_charged_stream *on,
     *reservation = on->reservation;
     *answer = json_pack("{s:i}", "asked", 0);
     return BRUME_OK;
-}
-
-/* Is the text anywhere in the files of the ledger? */
-static bool is_in_ledger(const registered *all, const char *text)
-{
-    static char bytes[1 << 20];
-    bool found = false;
-    for (int i = 0; i < 2; i++) {
-        char path[128];
-        snprintf(path, sizeof path, "%s%s", all->path, i ? "-wal" : "");
-        FILE *file = fopen(path, "r");
-        size_t length = file ? fread(bytes, 1, sizeof bytes, file) : 0;
-        found = found || memmem(bytes, length, text, strlen(text));
-        if (file)
-            fclose(file);
-    }
-    return found;
 }
 
 /* A stream is asked in the place of rows, by the one who has the ledger's streams. */
@@ -268,6 +270,17 @@ static void parts_of_a_price_are_together_the_price(void **state)
         }
 }
 
+static void what_divides_without_rest_is_divided_so(void **state)
+{
+    (void)state;
+    char first[BRUME_DECIMAL_TEXT], last[BRUME_DECIMAL_TEXT];
+    assert_ok(brume_spend_split("1", 2, first, last, &error));
+    assert_string_equal(first, "0.5");
+    assert_string_equal(last, "0.5");
+    assert_ok(brume_spend_split("0.7", 1, first, last, &error));
+    assert_string_equal(last, "0.7");
+}
+
 static void costs_are_added_as_decimals_and_shown_no_smaller(void **state)
 {
     (void)state;
@@ -313,6 +326,7 @@ int main(void)
         cmocka_unit_test(the_price_is_in_the_currency_of_the_budget),
         cmocka_unit_test(a_stream_is_the_only_one_and_its_events_are_recorded),
         cmocka_unit_test(parts_of_a_price_are_together_the_price),
+        cmocka_unit_test(what_divides_without_rest_is_divided_so),
         cmocka_unit_test(costs_are_added_as_decimals_and_shown_no_smaller),
         cmocka_unit_test(what_is_left_is_shown_in_the_currency_of_the_budget),
     };

@@ -237,6 +237,29 @@ static void only_declared_keys_without_null_are_listed(void **state)
     }
 }
 
+/* Unit 1 keeps one of its two groups; the other one, which nobody keeps, is dropped, and numbers of
+ * groups still go up to both. */
+static void numbers_of_groups_count_dropped_ones_too(void **state)
+{
+    (void)state;
+    static const brume_wire wire = BRUME_WIRE_INTEGER;
+    static const int64_t units[] = {1, 1}, keys[] = {5, 6};
+    brume_bound_plan plan = {.key_count = 1, .key_wires = &wire, .totals = true, .keep_key = true};
+    brume_bits *bits = brume_tape_open_seeded(1);
+    brume_collected collected = {0};
+    const brume_bounded_group *groups = NULL;
+    assert_ok(brume_bounder_open(&plan, bits, &collected.bounder, &error));
+    brume_chunk_column columns[] = {{.wire = BRUME_WIRE_INTEGER, .integers = units},
+                                    {.wire = BRUME_WIRE_INTEGER, .integers = keys}};
+    brume_chunk chunk = {2, 2, columns};
+    assert_ok(brume_bounder_take(collected.bounder, &chunk, &error));
+    assert_ok(brume_bounder_finish(collected.bounder, &groups, &collected.count, &error));
+    assert_int_equal(collected.count, 1);
+    assert_int_equal(brume_collected_numbers(&collected), 2);
+    brume_bounder_close(collected.bounder);
+    brume_bits_close(bits);
+}
+
 static bool is_bytewise(brume_engine *engine, size_t table, const char *column)
 {
     (void)engine;
@@ -295,6 +318,8 @@ static void a_rehearsal_has_one_group_and_reads_nothing(void **state)
         assert_int_equal(count, 1);
         assert_true(group->units == 17 && group->rows == 17 && group->values[0].count == 0);
         assert_true(group->keys[0].null == !declared && group->keys[1].null == !declared);
+        bool kept = true;
+        assert_ok(brume_collected_distinct(collected, 1, NULL, &kept, &error)); /* no values */
         if (declared)
             assert_true(group->keys[0].integer == 8 && group->keys[1].text.length == 1);
         brume_collected_close(collected);
@@ -313,6 +338,7 @@ int main(void)
         cmocka_unit_test(what_is_shown_is_what_is_given_to_the_engine),
         cmocka_unit_test(what_is_to_be_pushed_is_never_streamed),
         cmocka_unit_test(only_declared_keys_without_null_are_listed),
+        cmocka_unit_test(numbers_of_groups_count_dropped_ones_too),
         cmocka_unit_test(texts_are_compared_as_the_column_allows),
         cmocka_unit_test(a_rehearsal_has_one_group_and_reads_nothing),
     };

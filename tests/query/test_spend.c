@@ -177,6 +177,9 @@ static void what_is_read_is_what_the_query_names(void **state)
                 assert_ptr_equal(read.charges[i].price, i < tables ? &price : NULL);
             }
             clear_readings(&read);
+            brume_answer_price left = {0};
+            assert_ok(find_remaining(at.all.ledger, question, &left, &error));
+            assert_holds(left.amount == (tables == 1 ? 9 : 2));
         }
     query->table_count = 2;
     query->public_count = 1;

@@ -182,6 +182,11 @@ static void bad_arguments_are_refused(void **state)
     assert_int_equal((int)status, BRUME_EARGUMENT);
     assert_int_equal(out, 3);
     assert_int_equal(brume_tape_main_read(bits), 0);
+    /* the last that are good */
+    assert_ok(brume_grid_noise(bits, BRUME_GRID_LAPLACE_LOG_NORMAL, 1024, 0, 1, 0, &out, &error));
+    assert_ok(brume_grid_noise(bits, BRUME_GRID_LAPLACE_LOG_NORMAL, 0, 0, 1, 0, &out, &error));
+    assert_ok(brume_grid_noise(bits, BRUME_GRID_LAPLACE, 0, 0, 1, 1023, &out, &error));
+    assert_ok(brume_grid_noise(bits, BRUME_GRID_LAPLACE, 0, 0, 0, -1074, &out, &error));
     brume_bits_close(bits);
 }
 

@@ -443,6 +443,7 @@ static void bad_parameters_are_refused_and_outputs_untouched(void **state)
     brume_bits *tape = brume_tape_open_seeded(1);
     assert_fails(brume_noise_draw(noise, tape, NULL, &error), BRUME_EARGUMENT);
     assert_ok(brume_noise_fill(noise, tape, NULL, 0, &error));
+    assert_ok(brume_noise_add(noise, tape, NULL, NULL, 0, &error));
     assert_true(value == 77);
     assert_int_equal(brume_tape_main_read(tape), 0);
     brume_bits_close(tape);

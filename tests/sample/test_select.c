@@ -131,6 +131,46 @@ static void zero_words_are_never_decided_by_the_filter(void **state)
     }
 }
 
+/* A cell at 0 says nothing of how low a key may be: candidate 0 has a word of zeros but for its
+ * sign, which makes its noise negative, and further bits say that it is -88, against a key of -50.
+ */
+static void a_key_without_a_lower_bound_beats_nobody(void **state)
+{
+    (void)state;
+    brume_error error;
+    static const double scores[2] = {0, -50};
+    static const uint64_t words[2] = {1, UINT64_MAX - 1}, more[4] = {1, 0, 1, 0};
+    brume_bits *tape = brume_tape_open(words, 2, more, 4);
+    size_t index = 7;
+    assert_ok(brume_select_noisy_max(tape, BRUME_SELECT_LAPLACE, 1, scores, 2, &index, &error));
+    assert_int_equal(index, 1);
+    brume_bits_close(tape);
+}
+
+/* More than a block of the filter, from more words than the source gives at once. */
+static void thousands_are_filtered_as_if_one_by_one(void **state)
+{
+    (void)state;
+    brume_error error;
+    enum { N = 9000 };
+    static double scores[N];
+    for (int noise = BRUME_SELECT_GUMBEL; noise <= BRUME_SELECT_LAPLACE; noise++)
+        for (uint64_t seed = 0; seed < 6; seed++) {
+            uint64_t state_of_scores = seed;
+            for (size_t i = 0; i < N; i++)
+                scores[i] = (double)(brume_tape_splitmix(&state_of_scores) % 8);
+            brume_bits *a = brume_tape_open_seeded(seed), *b = brume_tape_open_seeded(seed);
+            size_t filtered = 0, balls = 0;
+            assert_ok(brume_select_noisy_max(a, (brume_select_noise)noise, 0.5, scores, N,
+                                             &filtered, &error));
+            assert_ok(
+                balls_noisy_max(b, (brume_select_noise)noise, 0.5, scores, N, &balls, &error));
+            assert_int_equal(filtered, balls);
+            brume_bits_close(a);
+            brume_bits_close(b);
+        }
+}
+
 static void hundreds_may_contend(void **state)
 {
     (void)state;
@@ -258,6 +298,14 @@ static void bad_arguments_are_refused(void **state)
                  BRUME_EARGUMENT);
     assert_fails(brume_select_noisy_max(bits, BRUME_SELECT_GUMBEL, 1, NULL, 2, &index, &error),
                  BRUME_EARGUMENT);
+    for (int noise = BRUME_SELECT_GUMBEL; noise <= BRUME_SELECT_LAPLACE; noise++) {
+        brume_bits *good = brume_tape_open_seeded(1); /* 0 is no error: scores do not count */
+        assert_ok(
+            brume_select_noisy_max(good, (brume_select_noise)noise, 0, scores, 2, &index, &error));
+        assert_holds(index < 2);
+        brume_bits_close(good);
+    }
+    index = 7;
     scores[1] = NAN;
     assert_fails(brume_select_noisy_max(bits, BRUME_SELECT_GUMBEL, 1, scores, 2, &index, &error),
                  BRUME_EARGUMENT);
@@ -298,6 +346,8 @@ int main(void)
         cmocka_unit_test(reference_probabilities_are_met),
         cmocka_unit_test(the_filter_changes_nothing),
         cmocka_unit_test(zero_words_are_never_decided_by_the_filter),
+        cmocka_unit_test(a_key_without_a_lower_bound_beats_nobody),
+        cmocka_unit_test(thousands_are_filtered_as_if_one_by_one),
         cmocka_unit_test(hundreds_may_contend),
         cmocka_unit_test(runs_follow_their_weights),
         cmocka_unit_test(the_run_filter_changes_nothing),

@@ -117,6 +117,96 @@ static void a_sigma_one_part_in_fifty_off_is_caught(void **state)
     brume_noise_close(&noise->noise);
 }
 
+/* ---- the last tier: cells that hold a border are decided by more bits ---- */
+
+enum { FURTHER = 60, WORDS = 1 << BRUME_WORD_BITS };
+
+/* A tape on which every further bit is the same. */
+static brume_bits *open_end(bool ones)
+{
+    uint64_t words[FURTHER];
+    memset(words, ones ? 0xff : 0, sizeof words);
+    brume_bits *bits = brume_tape_open(words, 0, words, FURTHER);
+    assert_non_null(bits);
+    return bits;
+}
+
+static void a_wedge_is_decided_by_more_bits(void **state)
+{
+    (void)state;
+    const long double sigma = 3.3, grid = 1 << ZIGGURAT_GRID_BITS;
+    ziggurat_noise *z;
+    open_small(3.3, &z);
+    int kept = 0, rejected = 0;
+    for (unsigned layer = 0; layer < ZIGGURAT_LAYERS; layer++)
+        for (int64_t x = 1; x < 12; x++)
+            for (uint64_t word = 0; word < WORDS; word++)
+                for (int ones = 0; ones <= 1; ones++) {
+                    long double v = (long double)(word + (uint64_t)ones) / WORDS;
+                    long double level = (long double)ziggurat_floor[layer] / grid +
+                                        v * (long double)ziggurat_height[layer] / grid;
+                    bool right = level < expl(-(long double)(x * x) / (2 * sigma * sigma));
+                    brume_bits *bits = open_end(ones);
+                    assert_int_equal(wedge_deep(z, layer, word, x, bits), right);
+                    brume_bits_close(bits);
+                    kept += right;
+                    rejected += !right;
+                }
+    assert_holds(kept > 300 && rejected > 300);
+    brume_noise_close(&z->noise);
+}
+
+static void a_tail_is_decided_by_more_bits(void **state)
+{
+    (void)state;
+    const long double sigma = 3.3, edge = ZIGGURAT_EDGE, grid = 1 << ZIGGURAT_GRID_BITS;
+    const long double height = edge * (ZIGGURAT_AREA - edge * (long double)ziggurat_height[0]) /
+                               grid;
+    ziggurat_noise *z;
+    open_small(3.3, &z);
+    int kept = 0, rejected = 0;
+    for (uint64_t first = 0; first < WORDS; first++)
+        for (uint64_t second = 0; second < WORDS; second++)
+            for (int ones = first == 0; ones <= 1; ones++) {
+                long double u = (long double)(first + (uint64_t)ones) / WORDS;
+                long double v = (long double)(second + (uint64_t)ones) / WORDS;
+                int64_t x = 0, expected = (int64_t)floorl(sigma * (edge - logl(u) / edge)) + 1;
+                bool right = v * height * u <
+                             expl(-(long double)(expected * expected) / (2 * sigma * sigma));
+                brume_bits *bits = open_end(ones);
+                assert_int_equal(tail_deep(z, first, second, bits, &x), right);
+                if (right)
+                    assert_int_equal(x, expected);
+                brume_bits_close(bits);
+                kept += right;
+                rejected += !right;
+            }
+    assert_holds(kept > 100 && rejected > 100);
+    brume_noise_close(&z->noise);
+}
+
+/* The cell that holds the border of the tail, in layer 0; other layers have no tail. */
+static void the_border_of_the_tail_is_decided_by_more_bits(void **state)
+{
+    (void)state;
+    const int seen = ZIGGURAT_PLACE_BITS + BRUME_WORD_BITS;
+    ziggurat_noise *z;
+    open_small(3.3, &z);
+    brume_u128 u = 0;
+    while (ziggurat_side(u, seen) == ZIGGURAT_BODY)
+        u++;
+    assert_int_equal(ziggurat_side(u, seen), ZIGGURAT_UNDECIDED);
+    for (int ones = 0; ones <= 1; ones++)
+        for (unsigned layer = 0; layer < ZIGGURAT_LAYERS; layer++) {
+            int64_t x = 0;
+            brume_bits *bits = open_end(ones);
+            assert_int_equal(place_deep(z, layer, u, seen, bits, &x),
+                             layer == 0 && ones ? ZIGGURAT_TAIL : ZIGGURAT_BODY);
+            brume_bits_close(bits);
+        }
+    brume_noise_close(&z->noise);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +216,9 @@ int main(void)
         cmocka_unit_test(a_filter_without_margin_is_caught),
         cmocka_unit_test(an_inner_edge_too_far_out_is_caught),
         cmocka_unit_test(a_sigma_one_part_in_fifty_off_is_caught),
+        cmocka_unit_test(a_wedge_is_decided_by_more_bits),
+        cmocka_unit_test(a_tail_is_decided_by_more_bits),
+        cmocka_unit_test(the_border_of_the_tail_is_decided_by_more_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,284 @@
+/* COUNT(DISTINCT x): which pairs are of which group, what is counted under a limit, the noise of
+ * each number, and what is said of it. */
+#include "check.h"
+
+#include <stdlib.h>
+
+#include <brume/noise/noise.h>
+
+#include "query/collect/collect_parts.h"
+#include "query/release/draw.h"
+#include "random/tape.h"
+
+#include "query/release/draw_distinct.c"
+
+enum { LETTERS = 6, SEED = 5 };
+
+static brume_error error;
+
+/* ---- which pairs ---- */
+
+static brume_key_value letter(size_t i)
+{
+    return (brume_key_value){.wire = BRUME_WIRE_INTEGER, .integer = (int64_t)i};
+}
+
+/* Every choice of drawn groups among six; pairs (group, value), some of groups that are not drawn.
+ * What lies behind the last of each must not be looked at: both are just as long as they say. */
+static void pairs_are_found_in_their_groups(void **state)
+{
+    (void)state;
+    static const size_t group_of_pair[] = {0, 0, 1, 2, 2, 2, 4, 5, 5};
+    enum { PAIRS = sizeof group_of_pair / sizeof *group_of_pair };
+    brume_query query = {.key_count = 1};
+    brume_plan plan = {.query = &query};
+    for (unsigned choice = 0; choice < 1U << LETTERS; choice++) {
+        brume_key_value keys[LETTERS], pair_keys[PAIRS][2];
+        brume_bounded_group groups[LETTERS], *pairs = malloc(PAIRS * sizeof *pairs);
+        size_t count = (size_t)__builtin_popcount(choice), at = 0, expected[LETTERS];
+        const brume_bounded_group **shown = malloc((count + !count) * sizeof *shown);
+        size_t *found = malloc(PAIRS * sizeof *found);
+        assert_true(pairs && shown && found);
+        for (size_t i = 0; i < LETTERS; i++) {
+            keys[i] = letter(i);
+            groups[i] = (brume_bounded_group){.keys = &keys[i]};
+            expected[i] = choice >> i & 1 ? at : SIZE_MAX;
+            if (choice >> i & 1)
+                shown[at++] = &groups[i];
+        }
+        for (size_t i = 0; i < PAIRS; i++) {
+            pair_keys[i][0] = letter(group_of_pair[i]);
+            pair_keys[i][1] = letter(i);
+            pairs[i] = (brume_bounded_group){.keys = pair_keys[i]};
+        }
+        brume_drawn drawn = {.count = count, .groups = shown};
+        find_groups(&plan, pairs, PAIRS, &drawn, found);
+        for (size_t i = 0; i < PAIRS; i++)
+            assert_true(found[i] == expected[group_of_pair[i]]);
+        free(pairs);
+        free(shown);
+        free(found);
+    }
+}
+
+/* ---- counts with noise ---- */
+
+static const brume_wire wires[2] = {BRUME_WIRE_INTEGER, BRUME_WIRE_INTEGER};
+
+/* Group g has 10 g values, each of a unit of its own; with `crowd`, unit 0 has all of them too. */
+static brume_bounder *open_pairs(bool totals, bool crowd)
+{
+    enum { ROWS = 2 * 10 * (0 + 1 + 2 + 3 + 4 + 5) };
+    static int64_t units[ROWS], keys[ROWS], values[ROWS];
+    size_t rows = 0;
+    for (int64_t g = 0; g < LETTERS; g++)
+        for (int64_t v = 0; v < 10 * g; v++)
+            for (int twice = 0; twice <= crowd; twice++) {
+                units[rows] = twice ? 0 : 1000 * (g + 1) + v;
+                keys[rows] = g;
+                values[rows++] = 7 * v;
+            }
+    brume_bound_plan plan = {
+        .max_groups = 1, .max_rows = 1, .key_count = 2, .key_wires = wires, .totals = totals};
+    brume_bits *bits = brume_tape_open_seeded(1);
+    brume_bounder *bounder = NULL;
+    assert_ok(brume_bounder_open(&plan, bits, &bounder, &error));
+    brume_chunk_column columns[] = {{.wire = BRUME_WIRE_INTEGER, .integers = units},
+                                    {.wire = BRUME_WIRE_INTEGER, .integers = keys},
+                                    {.wire = BRUME_WIRE_INTEGER, .integers = values}};
+    brume_chunk chunk = {rows, 3, columns};
+    assert_ok(brume_bounder_take(bounder, &chunk, &error));
+    brume_bits_close(bits);
+    return bounder;
+}
+
+static void next_noise(brume_bits *bits, double scale, int64_t *draws, size_t count)
+{
+    brume_noise *noise = NULL;
+    assert_ok(brume_noise_open_discrete_laplace(scale, &noise, &error));
+    assert_ok(brume_noise_fill(noise, bits, draws, count, &error));
+    brume_noise_close(noise);
+}
+
+/* Of the groups 2, 3 and 5 are drawn: 20, 30 and 50 values, each number with noise of its own; no
+ * value of the other groups counts, with a limit or without one. */
+static void every_drawn_group_counts_its_values(void **state)
+{
+    (void)state;
+    brume_query query = {.key_count = 1, .set_count = 1};
+    for (int totals = 0; totals <= 1; totals++) {
+        brume_measurement distinct = {.kind = BRUME_MEASUREMENT_DISTINCT, .scale = 2};
+        distinct.collection.totals = totals;
+        distinct.distinct.limit.limit = 100;
+        distinct.distinct.limit.norm = 1;
+        brume_plan plan = {.query = &query, .measurements = &distinct, .measurement_count = 1};
+        brume_bounder *bounder = open_pairs(totals, false);
+        const brume_bounded_group *found = NULL;
+        brume_collected pairs = {.bounder = bounder};
+        assert_ok(brume_bounder_finish(bounder, &found, &pairs.count, &error));
+        pairs.groups = (brume_bounded_group *)found;
+        assert_int_equal(pairs.count, 150);
+        brume_key_value keys[3] = {letter(2), letter(3), letter(5)};
+        brume_bounded_group groups[3] = {
+            {.keys = &keys[0]}, {.keys = &keys[1]}, {.keys = &keys[2]}};
+        brume_drawn *drawn = NULL;
+        assert_ok(brume_drawn_open(&plan, &drawn, &error));
+        drawn->groups = calloc(3, sizeof *drawn->groups);
+        drawn->count = 3;
+        for (size_t i = 0; i < 3; i++)
+            drawn->groups[i] = &groups[i];
+        brume_bits *bits = brume_tape_open_seeded(SEED), *same = brume_tape_open_seeded(SEED);
+        static const int64_t expected[3] = {20, 30, 50};
+        int64_t draws[3];
+        assert_ok(brume_draw_distinct(&plan, 0, &pairs, bits, drawn, &error));
+        next_noise(same, brume_distinct_scale(&distinct, 100), draws, 3);
+        for (size_t i = 0; i < 3; i++)
+            assert_holds(drawn->results[0].numbers[i] == (double)(expected[i] + draws[i]));
+        brume_drawn_close(drawn);
+        brume_bounder_close(bounder);
+        brume_bits_close(bits);
+        brume_bits_close(same);
+    }
+}
+
+/* ---- the limit ---- */
+
+/* The units above the limit's bin, in parts that leave none out and count none twice. */
+static void the_tail_is_counted_in_its_parts(void **state)
+{
+    (void)state;
+    for (size_t bin = 0; bin < 40; bin++) {
+        enum { BINS = 40 };
+        brume_measurement distinct = {.kind = BRUME_MEASUREMENT_DISTINCT};
+        distinct.distinct.tail_scale = 3;
+        distinct.distinct.limit.bins = BINS;
+        distinct.distinct.limit.bin = bin;
+        int64_t *units = malloc(BINS * sizeof *units), draws[BRUME_LIMIT_PARTS];
+        assert_non_null(units);
+        for (size_t i = 0; i < BINS; i++)
+            units[i] = (int64_t)1 << i;
+        brume_bits *bits = brume_tape_open_seeded(bin), *same = brume_tape_open_seeded(bin);
+        assert_ok(draw_tail(&distinct, units, bits, &error));
+        next_noise(same, 3, draws, BRUME_LIMIT_PARTS);
+        const brume_limit_tail *tail = &distinct.distinct.limit.tail;
+        assert_int_equal(tail->from, bin + 1);
+        assert_int_equal(tail->looks, 1);
+        assert_holds(tail->scale == 3);
+        double all = 0;
+        for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
+            all += tail->noisy[i] - (double)draws[i];
+        double above = 0;
+        for (size_t i = bin + 1; i < BINS; i++)
+            above += (double)units[i];
+        assert_holds(all == above);
+        free(units);
+        brume_bits_close(bits);
+        brume_bits_close(same);
+    }
+}
+
+/* A histogram of the units by their pairs in drawn groups, each bin with noise of its own: 100
+ * units of one pair, and unit 0, which has all of these. Without a ceiling there are as many bins
+ * as may be. */
+static void the_limit_is_chosen_from_a_noisy_histogram_of_drawn_groups(void **state)
+{
+    (void)state;
+    brume_query query = {.key_count = 1, .set_count = 1};
+    brume_measurement distinct = {.kind = BRUME_MEASUREMENT_DISTINCT, .scale = 2};
+    brume_plan plan = {.query = &query, .measurements = &distinct, .measurement_count = 1};
+    distinct.collection.totals = true;
+    distinct.distinct.limit = (brume_plan_limit){
+        .of = {.kind = BRUME_TOTAL_PRESENCE}, .source = BRUME_LIMIT_AUTO, .norm = 1};
+    distinct.distinct.histogram_scale = 3;
+    distinct.distinct.tail_scale = 4;
+    brume_bounder *bounder = open_pairs(true, true);
+    const brume_bounded_group *found = NULL;
+    brume_collected pairs = {.bounder = bounder};
+    assert_ok(brume_bounder_finish(bounder, &found, &pairs.count, &error));
+    pairs.groups = (brume_bounded_group *)found;
+    brume_key_value keys[3] = {letter(2), letter(3), letter(5)};
+    brume_bounded_group groups[3] = {{.keys = &keys[0]}, {.keys = &keys[1]}, {.keys = &keys[2]}};
+    const brume_bounded_group *shown[3] = {&groups[0], &groups[1], &groups[2]};
+    brume_drawn drawn = {.groups = shown, .count = 3};
+    brume_bits *bits = brume_tape_open_seeded(SEED), *same = brume_tape_open_seeded(SEED);
+    assert_ok(brume_distinct_choose(&plan, 0, &pairs, &drawn, bits, &error));
+    const brume_plan_limit *limit = &distinct.distinct.limit;
+    int64_t draws[BRUME_LIMIT_BINS];
+    assert_int_equal(limit->bins, BRUME_LIMIT_BINS);
+    next_noise(same, 3, draws, BRUME_LIMIT_BINS);
+    for (size_t i = 0; i < BRUME_LIMIT_BINS; i++) {
+        int64_t units = i == brume_limit_bin(1, 1, BRUME_LIMIT_BINS)     ? 100
+                        : i == brume_limit_bin(100, 1, BRUME_LIMIT_BINS) ? 1
+                                                                         : 0;
+        assert_holds(limit->noisy[i] == (double)(units + draws[i]));
+    }
+    assert_true(limit->known && limit->scale == 3 && limit->tail.scale == 4);
+    brume_bounder_close(bounder);
+    brume_bits_close(bits);
+    brume_bits_close(same);
+}
+
+/* ---- what is said ---- */
+
+static void what_is_cut_is_said_and_only_of_its_own_column(void **state)
+{
+    (void)state;
+    brume_plan_aggregate aggregates[2] = {{.distinct = 0}, {.distinct = BRUME_NOT_MEASURED}};
+    for (int kind = 0; kind < 4; kind++) {
+        brume_measurement distinct = {.kind = BRUME_MEASUREMENT_DISTINCT};
+        brume_plan plan = {
+            .measurements = &distinct, .measurement_count = 1, .aggregates = aggregates};
+        brume_plan_limit *limit = &distinct.distinct.limit;
+        brume_plan_forget_limit(limit);
+        distinct.collection.totals = kind > 0; /* else nothing is cut */
+        limit->known = kind > 1;               /* else it was not found */
+        limit->limit = brume_limit_edge(12);
+        limit->bins = kind == 2 ? 13 : 30; /* nobody can have more than the last edge */
+        limit->bin = kind > 1 ? 12 : BRUME_LIMIT_NO_BIN;
+        limit->scale = 1;
+        for (size_t i = 0; i < 30; i++) /* a crowd above the limit, or nobody */
+            limit->noisy[i] = kind == 3 && i > limit->bin ? 100.5 : i <= limit->bin ? 1000 : -1000;
+        if (kind > 1) {
+            limit->tail = (brume_limit_tail){.from = limit->bin + 1, .looks = 1, .scale = 1};
+            for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
+                limit->tail.noisy[i] = kind == 3 ? 200.25 : -1000;
+        }
+        for (size_t a = 0; a < 2; a++) {
+            brume_answer_column column = {.biased = true, .limit = -1, .cut_units = -1};
+            brume_show_distinct(&plan, 0, NULL, a, &column);
+            if (a == 1) {
+                assert_true(column.biased && column.limit == -1 && !column.is_limited);
+                continue;
+            }
+            assert_int_equal(column.is_limited, kind > 0);
+            if (kind == 0) {
+                assert_true(!column.biased && column.limit == -1);
+                continue;
+            }
+            brume_limit_histogram histogram = brume_plan_histogram(limit);
+            assert_holds(column.limit == (double)brume_limit_edge(12));
+            assert_int_equal(isnan(column.cut_units), kind == 1);
+            assert_int_equal(isnan(column.cut_allowance), kind == 1);
+            assert_int_equal(column.biased, kind != 2);
+            if (kind == 1)
+                continue;
+            double units = brume_limit_cut_units(&histogram, limit->bin);
+            assert_holds(column.cut_units == floor(column.cut_units));
+            assert_holds(column.cut_units >= units && column.cut_units < units + 1);
+            assert_holds(column.cut_allowance ==
+                         brume_limit_cut_allowance(&histogram, column.limit));
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs_are_found_in_their_groups),
+        cmocka_unit_test(every_drawn_group_counts_its_values),
+        cmocka_unit_test(the_tail_is_counted_in_its_parts),
+        cmocka_unit_test(the_limit_is_chosen_from_a_noisy_histogram_of_drawn_groups),
+        cmocka_unit_test(what_is_cut_is_said_and_only_of_its_own_column),
+    };
+    return cmocka_run_group_tests_name("draws of counts of values", tests, NULL, NULL);
+}
