@@ -169,6 +169,7 @@ static void squares_of_integers_are_whole(void **state)
         double change, square; /* one of them */
     } cases[] = {
         {"discrete_gaussian(sigma=7, sensitivity=3.9)", 3, 0},
+        {"discrete_gaussian(sigma=7, sensitivity=2000)", 2000, 0},
         {"discrete_gaussian(sigma=7, sensitivity=67108864)", 0x1p26, 0},
         {"discrete_gaussian(sigma=7, sensitivity=134217728.7)", 134217729, 0},
         {"discrete_gaussian(sigma=7, sensitivity=1.5, coordinates=2)", 0, 2},
