@@ -257,6 +257,7 @@ static void typed_epsilons_are_known(void **state)
                  {"laplace(scale=10)", true},
                  {"laplace(scale=8)", true},
                  {"laplace(scale=3)", false},
+                 {"laplace(scale=0.5, sensitivity=9)", true},
                  {"laplace(scale=0.3, sensitivity=0.06)", true},
                  {"laplace(scale=2e7, sensitivity=3e9)", true},
                  {"laplace(scale=4e7, sensitivity=1e7)", true},
