@@ -245,6 +245,23 @@ static void short_numbers_are_taken_where_they_fit(void **state)
     assert_true(calibrated("stable_release(epsilon=0.1, delta=?)", 1, 1e-6).value == 1e-6);
 }
 
+/* An answer that met its target shows no more than that, though an account of it may be a unit
+ * above. */
+static void no_more_than_the_target_is_shown(void **state)
+{
+    (void)state;
+    brume_expression e = {0};
+    double epsilon = 0;
+    brume_search_for c = open_search(&e, "laplace(scale=?)", 0.5, 0);
+    double value = nextafter(2, 0);
+    assert_ok(brume_expression_solve(&e, value, &error));
+    assert_ok(brume_calibrate_epsilon_at(&e, 0, &epsilon, &error));
+    assert_true(epsilon > 0.5 && epsilon < 0.5 + 1e-15);
+    assert_ok(brume_calibrate_epsilon(&c, value, &epsilon, &error));
+    assert_true(epsilon == 0.5);
+    close_search(&c);
+}
+
 static void targets_outside_their_ranges_are_refused(void **state)
 {
     (void)state;
@@ -310,6 +327,7 @@ int main(void)
         cmocka_unit_test(a_trial_of_an_accuracy_is_a_chance),
         cmocka_unit_test(pure_values_end_at_the_last_place),
         cmocka_unit_test(short_numbers_are_taken_where_they_fit),
+        cmocka_unit_test(no_more_than_the_target_is_shown),
         cmocka_unit_test(targets_outside_their_ranges_are_refused),
         cmocka_unit_test(epsilons_that_are_shown_are_certified),
     };

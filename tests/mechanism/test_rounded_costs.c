@@ -169,6 +169,7 @@ static void squares_of_integers_are_whole(void **state)
         double change, square; /* one of them */
     } cases[] = {
         {"discrete_gaussian(sigma=7, sensitivity=3.9)", 3, 0},
+        {"discrete_gaussian(sigma=7, sensitivity=2000)", 2000, 0},
         {"discrete_gaussian(sigma=7, sensitivity=67108864)", 0x1p26, 0},
         {"discrete_gaussian(sigma=7, sensitivity=134217728.7)", 134217729, 0},
         {"discrete_gaussian(sigma=7, sensitivity=1.5, coordinates=2)", 0, 2},
@@ -256,6 +257,7 @@ static void typed_epsilons_are_known(void **state)
                  {"laplace(scale=10)", true},
                  {"laplace(scale=8)", true},
                  {"laplace(scale=3)", false},
+                 {"laplace(scale=0.5, sensitivity=9)", true},
                  {"laplace(scale=0.3, sensitivity=0.06)", true},
                  {"laplace(scale=2e7, sensitivity=3e9)", true},
                  {"laplace(scale=4e7, sensitivity=1e7)", true},

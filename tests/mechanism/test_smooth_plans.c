@@ -20,7 +20,7 @@ static double grid(int i, double least, double ratio)
 /* The cost is at most `asked`, and no more than a few units in the last place below it. */
 static void assert_spent(const char *what, mpfr_t cost, double asked)
 {
-    if (!(mpfr_cmp_d(cost, asked) <= 0 && mpfr_get_d(cost, MPFR_RNDN) >= asked * (1 - 2e-15)))
+    if (!(mpfr_cmp_d(cost, asked) <= 0 && mpfr_get_d(cost, MPFR_RNDN) >= asked * (1 - 2e-14)))
         fail_msg("%s costs %.20Lg, asked for %.17g", what, mpfr_get_ld(cost, MPFR_RNDN), asked);
 }
 
@@ -58,7 +58,10 @@ static void a_log_normal_plan_spends_its_rho(void **state)
     mpfr_inits2(300, x, y, (mpfr_ptr)NULL);
     for (int i = 0; i < 400; i++) {
         brume_smooth_plan plan;
-        double rho = grid(i, 1e-6, 1.04), t = i % 2 ? 0 : 0.03 * sqrt(rho);
+        /* a t above epsilon = sqrt(2 rho) wants a sigma of 2, whose square is most of the rounding
+         */
+        double rho = grid(i, 1e-6, 1.04), share = i % 3 == 0 ? 0 : i % 3 == 1 ? 0.03 : 2.8;
+        double t = fmin(share * sqrt(rho), 64);
         assert_ok(brume_smooth_plan_log_normal(rho, t, &plan, &error));
         mpfr_set_d(x, plan.shape, MPFR_RNDN);
         mpfr_sqr(x, x, MPFR_RNDN);

@@ -46,8 +46,7 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
             error, BRUME_EARGUMENT, "integers change by at least 1; for reals use 'gaussian'",
             "discrete_gaussian: 'sensitivity' is %.17g, must be at least 1", sensitivity);
     bool scalar = event->parameter[BRUME_ADDITIVE_COORDINATES] == 1;
-    double square = scalar && shift < 0x1p26 ? shift * shift
-                                             : squared_length_upper(scalar ? shift : sensitivity);
+    double square = scalar && shift < 0x1p26 ? shift * shift : squared_length_upper(sensitivity);
     cost->concentrated = BRUME_UPPER; /* D_alpha <= alpha D^2/(2 sigma^2)        [CKS20, Prop. 5] */
     cost->rho = brume_square_rho_upper(square, sigma);
     cost->renyi = BRUME_UPPER;
