@@ -250,6 +250,32 @@ static void a_large_ranking_agrees_with_a_full_sort(void **state)
     }
 }
 
+/* Rejects: a border whose lower key is not the next one, for the few k where a step of the search
+ * ends just there. */
+static void every_border_has_its_own_distance(void **state)
+{
+    (void)state;
+    enum { MANY = 300 };
+    uint64_t counts[MANY], seed = 5;
+    size_t order[MANY], winners[MANY], count;
+    for (size_t i = 0; i < MANY; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + 1;
+        counts[i] = (seed >> 40) % 100000;
+        size_t at = i;
+        for (; at > 0 && is_ahead(counts, i, order[at - 1]); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    for (size_t k = 1; k < MANY; k++) {
+        brume_error error;
+        brume_top_k_rule rule = {k, false, false, BRUME_ADD_REMOVE};
+        uint64_t distance;
+        assert_ok(brume_top_k(&rule, counts, MANY, 100000000, winners, &count, &distance, &error));
+        size_t last = order[k - 1], next = order[k];
+        assert_int_equal(distance, counts[last] - counts[next] + (last < next) - 1);
+    }
+}
+
 static void bad_rules_are_refused(void **state)
 {
     (void)state;
@@ -274,6 +300,7 @@ int main(void)
         cmocka_unit_test(an_open_domain_is_a_closed_one_with_a_key_in_front),
         cmocka_unit_test(the_plain_gap_is_not_a_distance_to_instability),
         cmocka_unit_test(a_large_ranking_agrees_with_a_full_sort),
+        cmocka_unit_test(every_border_has_its_own_distance),
         cmocka_unit_test(bad_rules_are_refused),
     };
     return cmocka_run_group_tests_name("top_k", tests, NULL, NULL);
