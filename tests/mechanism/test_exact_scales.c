@@ -169,7 +169,45 @@ static void mwem_costs_no_less_than_its_exact_rho(void **state)
         add_pure(rho, records, 1);
         is_upper(cost_of(text).rho, rho);
     }
+    /* where the rounds are dear, the rho of a pure cost is less */
+    mpfr_set_ui(rho, 0, MPFR_RNDN);
+    mpfr_set_d(each, 50, MPFR_RNDN);
+    add_pure(rho, each, 1);
+    is_upper(cost_of("mwem(epsilon=50, rounds=1, records_share=0.01)").rho, rho);
     mpfr_clears(rho, records, each, (mpfr_ptr)NULL);
+}
+
+/* Rejects: as above; an answer of all hits together, three quarters rounded down. */
+static void streams_cost_no_less_than_their_exact_rho(void **state)
+{
+    (void)state;
+    mpfr_t rho, x;
+    mpfr_inits2(BITS, rho, x, (mpfr_ptr)NULL);
+    for (int i = 0; i < 3000; i++) {
+        double epsilon = some_number(-5, 2), answers = some_number(-5, 3);
+        double hits = i % 2 ? (double)some_integer(9) : (double)some_integer(3000);
+        char text[200];
+        snprintf(text, sizeof text, "multiplicative_weights(epsilon=%.17g, hits=%g)", epsilon,
+                 hits);
+        mpfr_set_ui(rho, 0, MPFR_RNDN);
+        mpfr_set_d(x, epsilon, MPFR_RNDN);
+        mpfr_sub_d(x, x, epsilon / 4, MPFR_RNDN);
+        add_pure(rho, x, 1);
+        mpfr_set_d(x, epsilon / 4, MPFR_RNDN);
+        mpfr_div_d(x, x, hits, MPFR_RNDN);
+        add_pure(rho, x, hits);
+        is_upper(cost_of(text).rho, rho);
+        snprintf(text, sizeof text, "sparse_vector(epsilon=%.17g, hits=%g, epsilon_answers=%.17g)",
+                 epsilon, hits, answers);
+        mpfr_set_ui(rho, 0, MPFR_RNDN);
+        mpfr_set_d(x, epsilon, MPFR_RNDN);
+        add_pure(rho, x, 1);
+        mpfr_set_d(x, answers, MPFR_RNDN);
+        mpfr_div_d(x, x, hits, MPFR_RNDN);
+        add_pure(rho, x, hits);
+        is_upper(cost_of(text).rho, rho);
+    }
+    mpfr_clears(rho, x, (mpfr_ptr)NULL);
 }
 
 /* Rejects: a sum of two prices, or of their rhos, that is rounded down; the rho of the sum. */
@@ -264,6 +302,7 @@ int main(void)
         cmocka_unit_test(streams_spend_at_most_epsilon_in_exact_rationals),
         cmocka_unit_test(choices_and_scales_spend_at_most_epsilon),
         cmocka_unit_test(mwem_costs_no_less_than_its_exact_rho),
+        cmocka_unit_test(streams_cost_no_less_than_their_exact_rho),
         cmocka_unit_test(two_prices_cost_no_less_than_their_sum),
         cmocka_unit_test(thresholds_of_laplace_noise_keep_delta),
     };

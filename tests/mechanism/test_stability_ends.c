@@ -233,11 +233,46 @@ static void a_private_bound_lies_between_nothing_and_the_most(void **state)
     brume_bits_close(bits);
 }
 
+static brume_status no_number(void *context, uint64_t bound, uint64_t *out, brume_error *why)
+{
+    (void)context, (void)bound, (void)why;
+    *out = UINT64_MAX;
+    return BRUME_OK;
+}
+
+static brume_status no_value(void *context, int64_t *out, brume_error *why)
+{
+    (void)context, (void)why;
+    *out = 5;
+    return BRUME_OK;
+}
+
+/* Rejects: a release without noise, of a bound of 0, for a price that is none. */
+static void a_release_has_a_price_even_without_noise(void **state)
+{
+    (void)state;
+    brume_tested tested = {.distance = no_number, .value = no_value};
+    brume_bits *bits = brume_tape_open_seeded(6);
+    const double bad[] = {0, -1, (double)NAN, (double)INFINITY};
+    for (int i = 0; i < 4; i++) {
+        brume_proposal proposal = {
+            .epsilon_test = 1, .epsilon_release = bad[i], .delta = 1e-6, .bound = 0};
+        bool released = false;
+        int64_t value = 42;
+        assert_fails(
+            brume_propose_test_release(&proposal, &tested, bits, &released, &value, &error),
+            BRUME_EARGUMENT);
+        assert_true(!released && value == 42);
+    }
+    brume_bits_close(bits);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_delta_of_gaussian_noise_is_the_exact_one),
         cmocka_unit_test(the_ends_of_histograms_are_accepted),
+        cmocka_unit_test(a_release_has_a_price_even_without_noise),
         cmocka_unit_test(a_private_bound_lies_between_nothing_and_the_most),
     };
     return cmocka_run_group_tests_name("ends of stability", tests, NULL, NULL);

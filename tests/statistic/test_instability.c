@@ -187,8 +187,53 @@ static void pieces_of_the_sensitivities_are_put_together(void **state)
     assert_true(exact > 200 && different > 50);
 }
 
-/* Equal values in the middle of the bounds: one change moves their first quartile by as much as is
- * proposed, and more only once a third as many zeros are there. Rejects: 1000 changes, the most
+/* The widest x_{i+w+1} - x_i whose w values go, and for which |L - i| + |U - u| more come or go, to
+ * the nearest pair, are at most k: all pairs are looked at, which the library does by sweeps. */
+static uint64_t reach_by_hand(const int64_t *x, int n, uint64_t p, uint64_t d, int k)
+{
+    uint64_t widest = 0;
+    for (int w = 0; w <= n && w <= k; w++)
+        for (int i = 0; i + w <= n; i++) {
+            int nearest = k + 1;
+            for (int size = 0; size <= n + k; size++)
+                for (int less = 0; less <= (size > 0); less++) { /* one more value, or one less */
+                    int other = less ? size - 1 : size + 1;
+                    int rank = (int)(((uint64_t)other * p + d - 1) / d);
+                    rank = other > 0 && rank == 0 ? 1 : rank;
+                    int left = less ? rank : rank - 1;
+                    int cost = abs(left - i) + abs(size - left - (n - i - w));
+                    nearest = cost < nearest ? cost : nearest;
+                }
+            int64_t low = i == 0 ? 0 : x[i - 1], high = i + w == n ? 1000 : x[i + w];
+            if (w + nearest <= k && (uint64_t)(high - low) > widest)
+                widest = (uint64_t)(high - low);
+        }
+    return widest;
+}
+
+/* Rejects: a sweep that leaves a direction out, which small data do not show. */
+static void sweeps_find_the_nearest_pairs(void **state)
+{
+    (void)state;
+    enum { N = 22, K = 12 };
+    for (size_t s = 0; s < sizeof shares / sizeof *shares; s++)
+        for (int n = 1; n <= N; n += 3) {
+            int64_t values[N];
+            for (int i = 0; i < n; i++)
+                values[i] = 40 * i + (i * i * 37) % 40;
+            brume_quantile_rule rule = {shares[s].p, shares[s].q, 1, BRUME_ADD_REMOVE, 0, 1000};
+            brume_quantile *quantile = NULL;
+            uint64_t reach[K + 1];
+            assert_ok(brume_quantile_open(&rule, values, (size_t)n, &quantile, &error));
+            assert_ok(brume_quantile_reach(quantile, K, reach, &error));
+            for (int k = 0; k <= K; k++)
+                assert_true(reach[k] == reach_by_hand(values, n, shares[s].p, shares[s].q, k));
+            brume_quantile_close(quantile);
+        }
+}
+
+/* A quarter of fives, and nines: one change moves the first quartile by 4, as much as is proposed,
+ * and it moves by more only once there are a third as many zeros. Rejects: 1000 changes, the most
  * that are looked at, said to be too far, or 1001 said to be known. */
 static void a_thousand_changes_are_looked_at(void **state)
 {
@@ -345,6 +390,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_have_the_sensitivities_of_their_definition),
         cmocka_unit_test(pieces_of_the_sensitivities_are_put_together),
+        cmocka_unit_test(sweeps_find_the_nearest_pairs),
         cmocka_unit_test(a_thousand_changes_are_looked_at),
         cmocka_unit_test(interquartile_ranges_do_and_say_where_they_are_bounds),
         cmocka_unit_test(the_lecture_s_medians),

@@ -214,17 +214,20 @@ static void a_large_ranking_agrees_with_a_full_sort(void **state)
     enum { MANY = 3000 };
     static uint64_t counts[MANY];
     uint64_t seed = 3;
-    for (int i = 0; i < MANY; i++) {
-        seed = seed * UINT64_C(6364136223846793005) + 1;
-        counts[i] = (seed >> 40) % 700;
-    }
-    for (size_t k = 1; k <= 2000; k = k * 3 + 1) {
+    for (size_t k = 1; k <= 2000; k = k * 2 + 1 + k % 3) {
         brume_error error;
         brume_top_k_rule rule = {k, true, false, BRUME_ADD_REMOVE};
         size_t *winners = calloc(k, sizeof *winners), count;
-        uint64_t distance;
+        uint64_t distance, of_set, spread = k % 2 ? 700 : 3; /* few or many equal ones */
+        for (int i = 0; i < MANY; i++) {
+            seed = seed * UINT64_C(6364136223846793005) + 1;
+            counts[i] = (seed >> 40) % spread * (spread > 3 ? 1 : 50);
+        }
+        rule.ordered = false;
+        assert_ok(brume_top_k(&rule, counts, MANY, 1000000, winners, &count, &of_set, &error));
+        rule.ordered = true;
         assert_ok(brume_top_k(&rule, counts, MANY, 1000000, winners, &count, &distance, &error));
-        uint64_t least = 1000000;
+        uint64_t least = 1000000, last = 0;
         for (size_t i = 0; i < k; i++) { /* the next one, which is not always among the winners */
             size_t next = MANY;
             for (size_t j = 0; j < MANY; j++)
@@ -232,8 +235,10 @@ static void a_large_ranking_agrees_with_a_full_sort(void **state)
                     next = j;
             uint64_t gap = counts[winners[i]] - counts[next] + (winners[i] < next);
             least = gap < least ? gap : least;
+            last = gap;
         }
         assert_int_equal(distance, least - 1);
+        assert_int_equal(of_set, last - 1); /* of the set only its border matters */
         for (size_t i = 0; i < k; i++) {
             size_t higher = 0;
             for (size_t j = 0; j < MANY; j++)
@@ -242,6 +247,32 @@ static void a_large_ranking_agrees_with_a_full_sort(void **state)
             assert_int_equal(higher, i);
         }
         free(winners);
+    }
+}
+
+/* Rejects: a border whose lower key is not the next one, for the few k where a step of the search
+ * ends just there. */
+static void every_border_has_its_own_distance(void **state)
+{
+    (void)state;
+    enum { MANY = 300 };
+    uint64_t counts[MANY], seed = 5;
+    size_t order[MANY], winners[MANY], count;
+    for (size_t i = 0; i < MANY; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + 1;
+        counts[i] = (seed >> 40) % 100000;
+        size_t at = i;
+        for (; at > 0 && is_ahead(counts, i, order[at - 1]); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    for (size_t k = 1; k < MANY; k++) {
+        brume_error error;
+        brume_top_k_rule rule = {k, false, false, BRUME_ADD_REMOVE};
+        uint64_t distance;
+        assert_ok(brume_top_k(&rule, counts, MANY, 100000000, winners, &count, &distance, &error));
+        size_t last = order[k - 1], next = order[k];
+        assert_int_equal(distance, counts[last] - counts[next] + (last < next) - 1);
     }
 }
 
@@ -269,6 +300,7 @@ int main(void)
         cmocka_unit_test(an_open_domain_is_a_closed_one_with_a_key_in_front),
         cmocka_unit_test(the_plain_gap_is_not_a_distance_to_instability),
         cmocka_unit_test(a_large_ranking_agrees_with_a_full_sort),
+        cmocka_unit_test(every_border_has_its_own_distance),
         cmocka_unit_test(bad_rules_are_refused),
     };
     return cmocka_run_group_tests_name("top_k", tests, NULL, NULL);
