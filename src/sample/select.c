@@ -1,9 +1,10 @@
 /* argmax(a_i + E_i) with a_i = coefficient * score_i exact, for Gumbel, exponential and Laplace E.
  *
- * One word a candidate. Doubles give each sum with a proven error (proofs/selection.md); candidates
- * whose upper bound reaches the best lower bound contend, and where there are several, balls over
- * more and more bits of their uniforms settle it (probability below n 2^-40 for scores of ordinary
- * size). Ties of real keys have probability 0. Any number may contend. */
+ * One word a candidate. Coarse logarithms, many at once, give each sum with a proven error
+ * (proofs/selection.md); candidates whose upper bound reaches the best lower bound contend. Where
+ * there are several, better logarithms bound their sums again, and where there still are, balls
+ * over more and more bits of their uniforms settle it (probability below n 2^-40 for scores of
+ * ordinary size). Ties of real keys have probability 0. Any number may contend. */
 #include <brume/noise/select.h>
 
 #include <math.h>
@@ -22,10 +23,9 @@
 #define SELECT_FIRST_TIER 1
 #endif
 
-/* Candidates at a time; and before a key is known, without which the filter lets all pass. */
-enum { BLOCK = 256, FIRST = 8 };
+enum { BLOCK = 256 }; /* candidates at a time */
 
-/* The vector filter's bounds are those of whole words. */
+/* Coarse bounds are those of whole words. */
 #define SIFTING (SELECT_FIRST_TIER == 1 && BRUME_PREFIX == 52)
 
 typedef struct contender {
@@ -40,8 +40,8 @@ typedef struct race {
     const double *scores;
     contender *list;
     size_t count, room;
-    double best; /* the greatest lower bound of a key so far */
-    contender few[16];
+    double best;    /* the greatest lower bound of a key so far */
+    contender *few; /* the list that need not be freed */
 } race;
 
 /* lower <= a_i + E_i <= upper for every U in the cell of this word. */
@@ -70,21 +70,29 @@ static void bound_key(const race *r, double score, uint64_t word, double *lower,
     *upper = bounded ? key + error : INFINITY;
 }
 
-/* Vector filter: may[i] is 0 only if candidate i certainly has a key below `best`. Its coarse keys
- * are right to 2^-36 (Gumbel: 2^-19) and the roundings of the product, for the words it looks at.
- */
-BRUME_CLONES static void sift(brume_select_noise noise, double coefficient, double best,
+/* What the bounds of a coarse key add to it: it is right to 2^-36 (Gumbel: 2^-19), for the words
+ * that have one, and to the roundings of the product. */
+static inline double coarse_error(double product, double of_logarithm)
+{
+    return of_logarithm + 0x1p-50 * (brume_absolute(product) + 16);
+}
+
+#define COARSE_GUMBEL 0x1p-18
+#define COARSE        0x1p-35
+
+/* Upper bounds of the keys, many at once; infinite for words that are not worth one. */
+BRUME_CLONES static void sift(brume_select_noise noise, double coefficient,
                               const double *restrict scores, const uint64_t *restrict words,
-                              uint64_t *restrict may, size_t count)
+                              double *restrict upper, size_t count)
 {
     if (noise == BRUME_SELECT_GUMBEL) {
         for (size_t i = 0; i < count; i++) {
             double product = coefficient * scores[i], x = brume_uniform_middle(words[i]);
             double e = -brume_log_coarse(x);
             double clipped = e > 0x1p-16 ? e : 1.0;
-            double upper = product - brume_log_coarse(clipped) + 0x1p-18 +
-                           0x1p-50 * (brume_absolute(product) + 16);
-            may[i] = !(upper < best) | !(x >= 0x1p-16) | !(e > 0x1p-16);
+            double key = product - brume_log_coarse(clipped);
+            double most = key + coarse_error(product, COARSE_GUMBEL);
+            upper[i] = (x >= 0x1p-16) & (e > 0x1p-16) ? most : INFINITY;
         }
     } else {
         const uint64_t signs = noise == BRUME_SELECT_LAPLACE ? BRUME_SIGN_BIT : 0;
@@ -92,17 +100,26 @@ BRUME_CLONES static void sift(brume_select_noise noise, double coefficient, doub
             double product = coefficient * scores[i], x = brume_uniform_middle(words[i]);
             uint64_t sign = words[i] << (BRUME_WORD_BITS - 1) & signs;
             double e = brume_double_of_bits(brume_bits_of_double(-brume_log_coarse(x)) ^ sign);
-            double upper = product + e + 0x1p-35 + 0x1p-50 * (brume_absolute(product) + 16);
-            may[i] = !(upper < best) | !(x >= 0x1p-16);
+            double most = product + e + coarse_error(product, COARSE);
+            upper[i] = x >= 0x1p-16 ? most : INFINITY;
         }
     }
+}
+
+/* The lower bound that goes with an upper bound of sift: thrice the error below it, which is that
+ * of the key, that of the upper bound, and more than all roundings. */
+static double coarse_lower(const race *r, double score, double upper)
+{
+    double of_logarithm = r->noise == BRUME_SELECT_GUMBEL ? COARSE_GUMBEL : COARSE;
+    return upper < INFINITY ? upper - 3 * coarse_error(r->coefficient * score, of_logarithm)
+                            : -INFINITY;
 }
 
 static void prune(race *r)
 {
     size_t kept = 0;
     for (size_t i = 0; i < r->count; i++)
-        if (r->list[i].upper >= r->best)
+        if (!(r->list[i].upper < r->best)) /* NaN: an infinite product has no coarse bound */
             r->list[kept++] = r->list[i];
     brume_bits_wipe(r->list + kept, (r->count - kept) * sizeof *r->list);
     r->count = kept;
@@ -230,53 +247,60 @@ static brume_status settle(race *r, brume_bits *bits, size_t *out, brume_error *
     return status;
 }
 
-/* Take a candidate in if it may win. false: out of memory. */
-static bool enter(race *r, size_t index, uint64_t word)
+/* Take a candidate in that may win, as far as a coarse bound of its key says. false: out of memory.
+ */
+static bool enter(race *r, size_t index, uint64_t word, double upper)
 {
-    double lower, upper;
-    if (r->scores[index] == -INFINITY)
+    double score = r->scores[index];
+    if (score == -INFINITY)
         return true; /* never chosen; its word is spent all the same */
-    bound_key(r, r->scores[index], word, &lower, &upper);
-    if (SELECT_FIRST_TIER > 1) {
-        lower = -INFINITY;
-        upper = INFINITY;
-    }
+    if (!make_room(r))
+        return false;
+    r->list[r->count++] = (contender){index, word, upper};
+    double lower = coarse_lower(r, score, upper);
     if (lower > r->best)
         r->best = lower;
-    if (upper >= r->best) {
-        if (!make_room(r))
-            return false;
-        r->list[r->count++] = (contender){index, word, upper};
-    }
     return true;
+}
+
+/* Bound the keys of those that are left better. */
+static void refine(race *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        contender *c = &r->list[i];
+        double lower, upper;
+        bound_key(r, r->scores[c->index], c->word, &lower, &upper);
+        if (lower > r->best)
+            r->best = lower;
+        if (!(c->upper < upper))
+            c->upper = upper;
+    }
+    prune(r);
 }
 
 static brume_status run(race *r, brume_bits *bits, size_t n, size_t *out, brume_error *error)
 {
-    for (size_t done = 0; done < n;) {
-        size_t got;
-        uint64_t *words = brume_bits_run(bits, bits->main, n - done, &got);
+    double upper[BLOCK];
+    bool room = true;
+    for (size_t done = 0, got; done < n && room; done += got) {
+        size_t most = n - done < BLOCK ? n - done : BLOCK;
+        uint64_t *words = brume_bits_run(bits, bits->main, most, &got);
         if (!words)
             return brume_bits_failed(bits, error);
-        bool room = true;
-        for (size_t from = 0, count; from < got && room; from += count) {
-            bool sifted = SIFTING && r->best > -INFINITY;
-            size_t most = sifted ? BLOCK : FIRST;
-            uint64_t may[BLOCK];
-            count = got - from < most ? got - from : most;
-            if (sifted)
-                sift(r->noise, r->coefficient, r->best, r->scores + done + from, words + from, may,
-                     count);
-            for (size_t i = 0; i < count && room; i++)
-                if (!sifted || may[i])
-                    room = enter(r, done + from + i, words[from + i]);
-        }
+        if (SIFTING)
+            sift(r->noise, r->coefficient, r->scores + done, words, upper, got);
+        for (size_t i = 0; i < got && room; i++)
+            if (!SIFTING || !(upper[i] < r->best))
+                room = enter(r, done + i, words[i], SIFTING ? upper[i] : INFINITY);
         brume_bits_done(words, got);
-        if (!room)
-            return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for a selection");
-        done += got;
     }
+    if (SIFTING)
+        brume_bits_wipe(upper, (n < BLOCK ? n : BLOCK) * sizeof *upper);
+    if (!room)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for a selection");
     prune(r);
+    if (SELECT_FIRST_TIER == 1 && r->count > 1)
+        refine(r);
     if (r->count > 1)
         return settle(r, bits, out, error);
     *out = r->list[0].index;
@@ -311,17 +335,19 @@ brume_status brume_select_noisy_max(brume_bits *bits, brume_select_noise noise, 
     if (!bits || !scores || n == 0 || !out)
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "no bit source, no scores or no place for the choice");
+    contender few[16];
     race r = {.noise = noise,
               .coefficient = coefficient,
               .scores = scores,
-              .room = sizeof r.few / sizeof *r.few,
-              .best = -INFINITY};
+              .list = few,
+              .room = sizeof few / sizeof *few,
+              .best = -INFINITY,
+              .few = few};
     BRUME_TRY(check(&r, n, error));
     if (n == 1) {
         *out = 0;
         return BRUME_OK;
     }
-    r.list = r.few;
     brume_status status = run(&r, bits, n, out, error);
     close_race(&r);
     return status;

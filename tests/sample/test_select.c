@@ -113,6 +113,50 @@ static void the_filter_changes_nothing(void **state)
     }
 }
 
+static long double noise_of(brume_select_noise noise, uint64_t word)
+{
+    long double e = -logl(((long double)(word >> 12) + .5L) * 0x1p-52L);
+    return noise == BRUME_SELECT_GUMBEL                  ? -logl(e)
+           : noise == BRUME_SELECT_LAPLACE && (word & 1) ? -e
+                                                         : e;
+}
+
+/* Two keys that are as near to each other as the error of a logarithm of any tier, the bounds of
+ * the coarse ones among them: each must leave to the next what it cannot say. */
+static void near_keys_are_decided_as_by_balls(void **state)
+{
+    (void)state;
+    brume_error error;
+    uint64_t seed = 7;
+    for (int round = 0; round < 3000; round++) {
+        uint64_t words[2], more[4];
+        for (int i = 0; i < 2; i++) {
+            words[i] = brume_tape_splitmix(&seed);
+            if (round % 3 == 1)
+                words[i] |= UINT64_C(0xfffc000000000000); /* U nearly 1: hardly any noise */
+            if (round % 3 == 2)
+                words[i] >>= 14 + round % 5; /* U about 2^-16, where words are looked at or not */
+        }
+        for (int i = 0; i < 4; i++)
+            more[i] = brume_tape_splitmix(&seed);
+        for (int noise = BRUME_SELECT_GUMBEL; noise <= BRUME_SELECT_LAPLACE; noise++) {
+            const brume_select_noise of = (brume_select_noise)noise;
+            long double apart = ldexpl(round % 2 ? 1 : -1, -17 - round / 6 % 32);
+            double scores[2] = {0,
+                                (double)(noise_of(of, words[0]) - noise_of(of, words[1]) + apart)};
+            brume_bits *a = brume_tape_open(words, 2, more, 4),
+                       *b = brume_tape_open(words, 2, more, 4);
+            size_t x = 99, y = 98;
+            assert_ok(brume_select_noisy_max(a, of, 1, scores, 2, &x, &error));
+            assert_ok(balls_noisy_max(b, of, 1, scores, 2, &y, &error));
+            assert_int_equal(x, y);
+            assert_int_equal(brume_tape_more_read(a), brume_tape_more_read(b));
+            brume_bits_close(a);
+            brume_bits_close(b);
+        }
+    }
+}
+
 /* Zero words: U = 0 for a while, the noise is unbounded and only further bits can say. */
 static void zero_words_are_never_decided_by_the_filter(void **state)
 {
@@ -168,6 +212,23 @@ static void thousands_are_filtered_as_if_one_by_one(void **state)
             assert_int_equal(filtered, balls);
             brume_bits_close(a);
             brume_bits_close(b);
+        }
+}
+
+/* Products beyond the range of doubles have no bounds but in balls, which alone tell them apart. */
+static void products_that_overflow_are_compared(void **state)
+{
+    (void)state;
+    brume_error error;
+    for (int sign = -1; sign <= 1; sign += 2)
+        for (int noise = BRUME_SELECT_GUMBEL; noise <= BRUME_SELECT_LAPLACE; noise++) {
+            const double scores[3] = {sign * 0x1.8p1023, sign * 0x1.7p1023, sign * 0x1.6p1023};
+            brume_bits *bits = brume_tape_open_seeded(3);
+            size_t index = 99;
+            assert_ok(brume_select_noisy_max(bits, (brume_select_noise)noise, 8, scores, 3, &index,
+                                             &error));
+            assert_int_equal(index, sign > 0 ? 0 : 2);
+            brume_bits_close(bits);
         }
 }
 
@@ -345,9 +406,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reference_probabilities_are_met),
         cmocka_unit_test(the_filter_changes_nothing),
+        cmocka_unit_test(near_keys_are_decided_as_by_balls),
         cmocka_unit_test(zero_words_are_never_decided_by_the_filter),
         cmocka_unit_test(a_key_without_a_lower_bound_beats_nobody),
         cmocka_unit_test(thousands_are_filtered_as_if_one_by_one),
+        cmocka_unit_test(products_that_overflow_are_compared),
         cmocka_unit_test(hundreds_may_contend),
         cmocka_unit_test(runs_follow_their_weights),
         cmocka_unit_test(the_run_filter_changes_nothing),
