@@ -455,6 +455,25 @@ static void groups_have_the_same_keys_counts_and_exact_sums(void **state)
     assert_true(groups > 0);
 }
 
+static bool is_broken(findings found)
+{
+    return found.errors + found.differences + found.bounds > 0;
+}
+
+/* Is it seen in one of the forms that Spark's printers have a rule for? To ask Spark a few hundred
+ * random expressions for each broken printer takes minutes: that is done only if not. */
+static bool shows(const mutant *broken)
+{
+    static char forms[][TEXT] = {
+        "ROUND(f1)",           "FLOOR(f1)",    "CAST(s1 AS integer)",      "CAST(f1 AS integer)",
+        "CAST(s1 AS boolean)", "s1 LIKE '%a'", "EXTRACT(isodow FROM dt1)", "s1 || s2"};
+    findings found = {0};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms && !is_broken(found); i++)
+        if (!project(&forms[i], 1, broken, &found))
+            found.errors++;
+    return is_broken(found);
+}
+
 static void broken_printers_are_caught(void **state)
 {
     (void)state;
@@ -478,9 +497,9 @@ static void broken_printers_are_caught(void **state)
     enum { MUTANTS = sizeof of_spark / sizeof *of_spark };
     _Static_assert(MUTANTS == sizeof of_postgresql / sizeof *of_postgresql, "as many of each");
     size_t caught = 0;
+    assert_false(spark_url() && shows(NULL)); /* the printers as they are */
     for (size_t i = 0; i < MUTANTS; i++) {
-        findings found = compare(wanted, &mutants[i]);
-        bool seen = found.errors + found.differences + found.bounds > 0;
+        bool seen = (spark_url() && shows(&mutants[i])) || is_broken(compare(wanted, &mutants[i]));
         caught += seen;
         if (!seen)
             printf("# not caught: %s\n", mutants[i].from);
