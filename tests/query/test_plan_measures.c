@@ -154,7 +154,8 @@ static void tables_and_columns_are_those_of_the_query(void **state)
     static const char *const patients[][2] = {
         {"SELECT COUNT(*) FROM patients", "5 7: rows 0 0..0; count=0"}};
     static const char *const declared[][2] = {
-        {"SELECT SUM(age) FROM visits", "2 3: direct 0 0..120; direct=0"},
+        {"SELECT COUNT(age), MEDIAN(age) FROM visits",
+         "2 3: values 0 0..120, quantiles 0 0..120 1/2; count=0, selection=1 fraction=0"},
         {"SELECT COUNT(DISTINCT patient) FROM (SELECT patient, MAX(age) AS n FROM visits GROUP BY "
          "patient) t",
          "1 1: units 0 0..0; count=0"}};
