@@ -145,6 +145,27 @@ static void units_of_several_rows(void **state)
     plans_are(expected, sizeof expected / sizeof *expected, &of);
 }
 
+/* Rejects: the limits of a table that the query does not read; the places of values in a declared
+ * domain summed in the place of the values; units that each have one row counted as where totals
+ * are limited. */
+static void tables_and_columns_are_those_of_the_query(void **state)
+{
+    (void)state;
+    static const char *const patients[][2] = {
+        {"SELECT COUNT(*) FROM patients", "5 7: rows 0 0..0; count=0"}};
+    static const char *const declared[][2] = {
+        {"SELECT COUNT(age), MEDIAN(age) FROM visits",
+         "2 3: values 0 0..120, quantiles 0 0..120 1/2; count=0, selection=1 fraction=0"},
+        {"SELECT COUNT(DISTINCT patient) FROM (SELECT patient, MAX(age) AS n FROM visits GROUP BY "
+         "patient) t",
+         "1 1: units 0 0..0; count=0"}};
+    const terms of = {BRUME_ADD_REMOVE, {2, 5}, {3, 7}, 0, false};
+    plans_are(patients, 1, &of);
+    ages_are_declared = true;
+    plans_are(declared, 2, &of);
+    ages_are_declared = false;
+}
+
 /* Eight quantiles are drawn each by itself, nine as one list, in which ties are broken. */
 static void quantiles_are_a_list_from_nine_on(void **state)
 {
@@ -182,6 +203,7 @@ int main(void)
         cmocka_unit_test(rows_that_are_units),
         cmocka_unit_test(rows_that_are_replaced),
         cmocka_unit_test(units_of_several_rows),
+        cmocka_unit_test(tables_and_columns_are_those_of_the_query),
         cmocka_unit_test(quantiles_are_a_list_from_nine_on),
     };
     return cmocka_run_group_tests_name("measures of plans", tests, NULL, NULL);

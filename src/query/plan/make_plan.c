@@ -391,7 +391,7 @@ static brume_collection collect_groups(const brume_plan *plan)
                               .max_rows = plan->shape.max_rows,
                               .bounded = plan->bounded,
                               .totals = plan->by_totals,
-                              .unread = plan->measure_count == 0 && plan->shape.cells > 0,
+                              .unread = plan->measure_count == 0,
                               .cells = plan->shape.cells,
                               .domain = plan->domain,
                               .domain_size = plan->domain_size,
