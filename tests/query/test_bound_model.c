@@ -128,10 +128,12 @@ static void fill(brume_wire wire, const int *cells, size_t stride, size_t count,
 static void take(brume_bounder *bounder, const table *data, size_t first, size_t count)
 {
     brume_error error = {0};
-    brume_text *room[1 + KEYS]; /* just as long as the chunk */
+    brume_text *room[1 + KEYS]; /* of one kind or another, just as long as the chunk */
     int64_t *cells[VALUES];
-    for (size_t i = 0; i <= KEYS; i++)
-        room[i] = malloc(count * sizeof **room);
+    for (size_t i = 0; i <= KEYS; i++) {
+        brume_wire wire = i ? data->wires[i - 1] : data->unit_wire;
+        room[i] = malloc(count * (wire == BRUME_WIRE_TEXT ? sizeof **room : sizeof(int64_t)));
+    }
     for (size_t i = 0; i < VALUES; i++)
         cells[i] = malloc(count * sizeof **cells);
     uint64_t valid[1 + KEYS + VALUES] = {0};

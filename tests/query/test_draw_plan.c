@@ -193,7 +193,7 @@ static void every_selection_is_of_its_own_group_and_place(void **state)
 {
     (void)state;
     static const int64_t quartiles[][2] = {{1, 4}, {1, 2}, {3, 4}}, median[][2] = {{1, 2}};
-    brume_measure measures[] = {
+    static const brume_measure wanted[] = {
         {.kind = BRUME_MEASURE_QUANTILES,
          .scale = 200,
          .low = 0,
@@ -214,6 +214,9 @@ static void every_selection_is_of_its_own_group_and_place(void **state)
          .high = 1000,
          .fractions = median,
          .fraction_count = 1}};
+    brume_measure *measures = malloc(sizeof wanted); /* just as many */
+    assert_non_null(measures);
+    memcpy(measures, wanted, sizeof wanted);
     brume_plan plan = {.measures = measures, .measure_count = 5};
     for (int weighted = 0; weighted <= 1; weighted++) {
         place all;
@@ -246,6 +249,7 @@ static void every_selection_is_of_its_own_group_and_place(void **state)
         }
         close_place(&all);
     }
+    free(measures);
 }
 
 /* ---- estimates of bias ---- */

@@ -4,6 +4,7 @@
  * The samplers work with 96 bits to spare, where a bound that is rounded the wrong way decides one
  * draw in 2^96 wrongly and no census finds it. Here the same code works with few bits, and each
  * bound is compared with the number itself, computed with many more. */
+#define BRUME_LAZY_GUARD_BITS 2
 #include "sample/coin.c"
 #include "sample/inversion.c"
 #include "sample/lazy.c"
@@ -166,6 +167,25 @@ static void ends_of_cells_are_rounded_outwards(void **state)
 }
 
 /* least <= floor(T) <= most, T computed with many bits from the same end of a cell. */
+/* The magnitude that the uniform `u` draws; u is used up. */
+static int64_t true_draw(brume_inversion_kind kind, const brume_scale *scale, mpfr_t u)
+{
+    mpfr_t factor;
+    mpfr_init2(factor, TRUTH);
+    if (kind == BRUME_DISCRETE_LAPLACE) {
+        true_half(factor, scale);
+        mpfr_mul(u, u, factor, MPFR_RNDN);
+    }
+    mpfr_log(u, u, MPFR_RNDN);
+    mpfr_neg(u, u, MPFR_RNDN);
+    true_scale(factor, scale);
+    mpfr_mul(u, u, factor, MPFR_RNDN);
+    if (kind == BRUME_ROUNDED_LAPLACE)
+        mpfr_add_d(u, u, 0.5, MPFR_RNDN);
+    mpfr_clear(factor);
+    return (int64_t)mpfr_get_sj(u, MPFR_RNDD);
+}
+
 static void bounds_of_draws_hold_the_draw(void **state)
 {
     (void)state;
@@ -174,32 +194,49 @@ static void bounds_of_draws_hold_the_draw(void **state)
         brume_inversion_kind kind = (brume_inversion_kind)(i % 3);
         brume_scale scale = some_scale();
         trial t;
-        mpfr_t factor;
         open_trial(&t, 8 + (mpfr_prec_t)below(30));
-        mpfr_init2(factor, TRUTH);
         mpfr_set_ui(t.lower, 1 + below(255), MPFR_RNDN); /* exact: 8 bits */
         mpfr_div_2ui(t.lower, t.lower, 8, MPFR_RNDN);
         mpfr_set(t.upper, t.lower, MPFR_RNDN);
         mpfr_set(t.truth, t.lower, MPFR_RNDN);
-        if (kind == BRUME_DISCRETE_LAPLACE) {
-            true_half(factor, &scale);
-            mpfr_mul(t.truth, t.truth, factor, MPFR_RNDN);
-        }
-        mpfr_log(t.truth, t.truth, MPFR_RNDN);
-        mpfr_neg(t.truth, t.truth, MPFR_RNDN);
-        true_scale(factor, &scale);
-        mpfr_mul(t.truth, t.truth, factor, MPFR_RNDN);
-        if (kind == BRUME_ROUNDED_LAPLACE)
-            mpfr_add_d(t.truth, t.truth, 0.5, MPFR_RNDN);
-        int64_t drawn = (int64_t)mpfr_get_sj(t.truth, MPFR_RNDD);
+        int64_t drawn = true_draw(kind, &scale, t.truth);
         int64_t least = floor_of_bound(kind, &scale, t.lower, MPFR_RNDD);
         int64_t most = floor_of_bound(kind, &scale, t.upper, MPFR_RNDU);
         assert_true(least <= drawn && drawn <= most);
         apart += least < most;
-        mpfr_clear(factor);
         close_trial(&t);
     }
     assert_true(apart > TRIALS / 4); /* rounding matters in many */
+}
+
+/* What a cell of few bits decides holds at both of its ends. */
+static void what_a_cell_decides_holds_at_both_ends(void **state)
+{
+    (void)state;
+    int decided = 0, open = 0;
+    for (int i = 0; i < 3 * TRIALS; i++) {
+        brume_inversion_kind kind = (brume_inversion_kind)(i % 3);
+        brume_scale scale = some_scale();
+        unsigned bits = 3 + (unsigned)below(20);
+        uint64_t prefix = 1 + below((UINT64_C(1) << bits) - 1);
+        brume_lazy lazy;
+        int64_t magnitude = -1;
+        brume_lazy_open(&lazy, prefix, bits);
+        bool known = brume_inversion_decide(kind, &scale, &lazy, &magnitude);
+        brume_lazy_close(&lazy);
+        decided += known;
+        open += !known;
+        mpfr_t end;
+        mpfr_init2(end, TRUTH);
+        for (uint64_t upper = 0; known && upper <= 1; upper++) {
+            mpfr_set_ui(end, prefix + upper, MPFR_RNDN);
+            mpfr_div_2ui(end, end, bits, MPFR_RNDN);
+            int64_t drawn = true_draw(kind, &scale, end);
+            assert_true(drawn == magnitude || (upper && drawn < 0 && magnitude == 0));
+        }
+        mpfr_clear(end);
+    }
+    assert_true(decided > TRIALS / 4 && open > TRIALS / 4);
 }
 
 int main(void)
@@ -209,6 +246,7 @@ int main(void)
         cmocka_unit_test(enclosures_hold_their_numbers),
         cmocka_unit_test(ends_of_cells_are_rounded_outwards),
         cmocka_unit_test(bounds_of_draws_hold_the_draw),
+        cmocka_unit_test(what_a_cell_decides_holds_at_both_ends),
     };
     return cmocka_run_group_tests_name("enclosures", tests, NULL, NULL);
 }

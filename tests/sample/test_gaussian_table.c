@@ -98,9 +98,36 @@ static void a_tail_that_is_cut_is_caught(void **state)
     brume_noise_close(&t->noise);
 }
 
+/* The guide leads to the first threshold that is not below its cell, also where it is just there:
+ * in 200 tables of 8 bits that happens often. */
+static void the_guide_leads_to_the_first_threshold_that_may_decide(void **state)
+{
+    (void)state;
+    brume_error error;
+    size_t just_there = 0;
+    for (int i = 1; i <= 200; i++) {
+        brume_sigma sigma;
+        brume_noise *noise;
+        brume_sigma_from_double(&sigma, 0.3 + i * 0.0173);
+        assert_ok(brume_gaussian_table_open(&sigma, &noise, &error));
+        const table_noise *t = (const table_noise *)noise;
+        for (uint64_t cell = 0; cell < GUIDE; cell++) {
+            uint64_t least = cell << (GAUSSIAN_TABLE_BITS - GAUSSIAN_TABLE_GUIDE_BITS);
+            size_t first = 0;
+            while (t->threshold[first] < least)
+                first++;
+            assert_int_equal(t->guide[cell], first);
+            just_there += t->threshold[first] == least;
+        }
+        brume_noise_close(noise);
+    }
+    assert_holds(just_there > 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_guide_leads_to_the_first_threshold_that_may_decide),
         cmocka_unit_test(every_word_gives_the_stated_law),
         cmocka_unit_test(a_threshold_one_unit_off_is_caught),
         cmocka_unit_test(a_tail_that_is_cut_is_caught),

@@ -73,7 +73,9 @@ static void batches_weigh_what_single_draws_weigh(void **state)
                 int64_t batch[DRAWS], one = 0;
                 brume_bits *all = brume_tape_open(words, 2 * ATTEMPTS, more, 8 * ATTEMPTS);
                 brume_bits *each = brume_tape_open(words, 2 * ATTEMPTS, more, 8 * ATTEMPTS);
-                assert_true(fill_split(&law->noise, all, batch, DRAWS));
+                for (size_t i = 0; round % 2 && i < DRAWS; i++) /* or batches of one */
+                    assert_true(fill_split(&law->noise, all, batch + i, 1));
+                assert_true(round % 2 || fill_split(&law->noise, all, batch, DRAWS));
                 for (size_t i = 0; i < DRAWS; i++) {
                     assert_true(draw_split(&law->noise, each, &one));
                     assert_true(one == batch[i]);
@@ -82,6 +84,36 @@ static void batches_weigh_what_single_draws_weigh(void **state)
                 brume_bits_close(each);
                 brume_noise_close(&law->noise);
             }
+}
+
+/* One digit: words that leave the value open, here and there, are refined once and in their order.
+ */
+static void batches_of_one_digit_read_what_single_draws_read(void **state)
+{
+    (void)state;
+    enum { WORDS = 700 };
+    static uint64_t words[WORDS], more[4 * WORDS];
+    uint64_t seed = 3;
+    for (size_t i = 0; i < 4 * WORDS; i++)
+        more[i] = brume_tape_splitmix(&seed);
+    for (size_t apart = 37; apart < 400; apart += 90) {
+        brume_inversion *law = open_law(BRUME_DISCRETE_LAPLACE, 5.5);
+        int64_t batch[WORDS], one = 0;
+        for (size_t i = 0; i < WORDS; i++)
+            words[i] = i % apart == 7 ? i & 1 : brume_tape_splitmix(&seed);
+        brume_bits *all = brume_tape_open(words, WORDS, more, 4 * WORDS);
+        brume_bits *each = brume_tape_open(words, WORDS, more, 4 * WORDS);
+        assert_true(fill_direct(&law->noise, all, batch, WORDS));
+        for (size_t i = 0; i < WORDS; i++) {
+            assert_true(draw_direct(&law->noise, each, &one));
+            assert_true(one == batch[i]);
+        }
+        assert_holds(brume_tape_more_read(each) > 0);
+        assert_int_equal(brume_tape_more_read(all), brume_tape_more_read(each));
+        brume_bits_close(all);
+        brume_bits_close(each);
+        brume_noise_close(&law->noise);
+    }
 }
 
 /* U < exp(-L/scale), with the whole of U known: L is the largest digit, and U between all that are
@@ -142,6 +174,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_weigh_what_single_draws_weigh),
+        cmocka_unit_test(batches_of_one_digit_read_what_single_draws_read),
         cmocka_unit_test(rare_digits_are_kept_with_their_probability),
         cmocka_unit_test(digits_are_joined_up_to_the_largest_integer),
     };
