@@ -267,17 +267,23 @@ static void whole_numbers_at_their_target_are_decided(void **state)
 {
     (void)state;
     assert_true(calibrated("pure(epsilon=0.25)*?", 1, 0).value == 4);
-    const char *text = "laplace(scale=30)*? + pure(epsilon=0.7)";
-    brume_expression e = {0};
-    brume_finding f;
-    brume_search_for c = open_search(&e, text, 2, 1e-3);
-    c.whole = true;
-    assert_ok(brume_calibrate_try(&c, 300, 1e-10, &f, &error));
-    assert_true(f.known && f.upper - f.lower > 1e-12 && f.upper - f.lower < 1e-6);
-    double within = 1e-3 * exp((f.upper + f.lower) / 2);
-    close_search(&c);
-    assert_true(calibrated(text, 2, within).value == 299);
-    assert_true(calibrated(text, 2, within * (1 + 1e-6)).value == 300);
+    static const struct {
+        const char *text;
+        double number;
+    } cases[] = {{"laplace(scale=30)*? + pure(epsilon=0.7)", 300},
+                 {"poisson(rate=0.1, gaussian(sigma=1))*?", 20}};
+    for (size_t i = 0; i < 2; i++) {
+        brume_expression e = {0};
+        brume_finding f;
+        brume_search_for c = open_search(&e, cases[i].text, 2, 1e-3);
+        c.whole = true;
+        assert_ok(brume_calibrate_try(&c, cases[i].number, 1e-10, &f, &error));
+        assert_true(f.known && f.upper - f.lower > 1e-12 && f.upper - f.lower < 1e-6);
+        double within = 1e-3 * exp((f.upper + f.lower) / 2);
+        close_search(&c);
+        assert_true(calibrated(cases[i].text, 2, within).value == cases[i].number - 1);
+        assert_true(calibrated(cases[i].text, 2, within * (1 + 1e-6)).value == cases[i].number);
+    }
 }
 
 /* An answer that met its target shows no more than that, though an account of it may be a unit
