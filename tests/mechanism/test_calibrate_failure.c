@@ -26,32 +26,73 @@ static void failures_add_up_to_delta_and_no_further(void **state)
 }
 
 /* Beside others that cost D: the rest of delta is failure, (delta - D)/(1 - D), to a billionth of
- * itself, also where D is nearly all of delta. */
+ * itself, also where D is nearly all of delta and where a first certificate of it is a thousandth
+ * above. */
 static void failures_take_what_others_leave(void **state)
 {
     (void)state;
-    static const double rooms[] = {1e-3, 0.02, 0.5, 40};
-    const char *others = "pure(epsilon=0.1) + laplace(scale=30)*100";
-    accounted t = terms_for(others, 1);
-    brume_compose_options sharp = {.tolerance = 1e-12};
-    brume_composition rest;
-    assert_ok(brume_compose_delta(t.list, t.count, 2, &sharp, &rest, &error));
-    free(t.list);
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
-        double delta = rest.value.upper * (1 + rooms[i]), value = NAN;
+    static const struct {
+        const char *others, *text;
+        double room; /* of the failure, over D */
+    } cases[] = {
+        {"pure(epsilon=0.1) + laplace(scale=30)*100",
+         "approximate(epsilon=0.1, delta=?) + laplace(scale=30)*100", 1e-3},
+        {"pure(epsilon=0.1) + laplace(scale=30)*100",
+         "approximate(epsilon=0.1, delta=?) + laplace(scale=30)*100", 0.02},
+        {"pure(epsilon=0.1) + laplace(scale=30)*100",
+         "approximate(epsilon=0.1, delta=?) + laplace(scale=30)*100", 40},
+        {"pure(epsilon=0.7) + laplace(scale=30)*300",
+         "approximate(epsilon=0.7, delta=?) + laplace(scale=30)*300", 5e-4},
+        {"pure(epsilon=0.7) + laplace(scale=30)*300",
+         "approximate(epsilon=0.7, delta=?) + laplace(scale=30)*300", 0.4},
+        {"pure(epsilon=0.7) + laplace(scale=30)*300",
+         "approximate(epsilon=0.7, delta=?) + laplace(scale=30)*300", 5},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        accounted t = terms_for(cases[i].others, 1);
+        brume_compose_options sharp = {.tolerance = 1e-10};
+        brume_composition rest;
+        assert_ok(brume_compose_delta(t.list, t.count, 2, &sharp, &rest, &error));
+        free(t.list);
+        double delta = rest.value.upper * (1 + cases[i].room), value = NAN;
+        double most = (delta - rest.value.lower) / (1 - rest.value.lower);
+        double least = (delta - rest.value.upper) / (1 - rest.value.upper);
+        /* what is not known of D, and a hundredth at least of what may be lost of it */
+        double loss = 1e-9 * fmax(1, 1e-2 / cases[i].room);
         brume_expression e = {0};
         bool applies = false;
-        brume_search_for c =
-            open_search(&e, "approximate(epsilon=0.1, delta=?) + laplace(scale=30)*100", 2, delta);
+        brume_search_for c = open_search(&e, cases[i].text, 2, delta);
         c.inverted = true, c.high = 0.999;
         assert_ok(brume_calibrate_failure(&c, &applies, &value, &error));
         assert_true(applies && c.tight && !c.everywhere);
-        double most = (delta - rest.value.lower) / (1 - rest.value.lower);
-        double least = (delta - rest.value.upper) / (1 - rest.value.upper);
-        if (!(value <= most && value >= least * (1 - 1e-9)))
-            fail_msg("room %g: %.17g of [%.17g, %.17g]", rooms[i], value, least, most);
+        if (!(value <= most && value >= least * (1 - loss)))
+            fail_msg("room %g: %.17g of [%.17g, %.17g]", cases[i].room, value, least, most);
         close_search(&c);
     }
+}
+
+/* It is the certified upper end of D that the failure stands beside, not what is believed of it. */
+static void failures_stand_beside_the_upper_end(void **state)
+{
+    (void)state;
+    const double delta = 0.004;
+    brume_expression e = {0};
+    bool applies = false, by_laws;
+    double value = NAN, tolerance = 1e-3;
+    brume_search_for c =
+        open_search(&e, "approximate(epsilon=0.7, delta=?) + laplace(scale=30)*300", 2, delta);
+    c.inverted = true, c.high = 0.999;
+    assert_ok(brume_calibrate_failure(&c, &applies, &value, &error));
+    assert_true(applies && c.terms[e.unknown.event].cost.delta_failure == 0);
+    brume_interval rest;
+    for (int i = 0; i < 2; i++) { /* the second as sharp as 7e-10 of the failure asks */
+        assert_ok(brume_calibrate_delta(&c, tolerance, &rest, &by_laws, &error));
+        assert_true(by_laws && rest.upper - rest.lower > 0.2 * tolerance * rest.upper);
+        tolerance = 7e-10 * (delta / rest.upper - 1);
+    }
+    long double together = value + (1 - (long double)value) * rest.upper;
+    assert_true(together <= delta && together >= delta * (1 - 1e-13L));
+    close_search(&c);
 }
 
 /* A range ends the search: at its upper end every value meets the target, below its lower end none
@@ -114,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_add_up_to_delta_and_no_further),
         cmocka_unit_test(failures_take_what_others_leave),
+        cmocka_unit_test(failures_stand_beside_the_upper_end),
         cmocka_unit_test(failures_keep_to_their_range),
         cmocka_unit_test(only_failures_are_searched_as_such),
     };

@@ -245,6 +245,47 @@ static void short_numbers_are_taken_where_they_fit(void **state)
     assert_true(calibrated("stable_release(epsilon=0.1, delta=?)", 1, 1e-6).value == 1e-6);
 }
 
+/* A target that every value meets is answered with the end of the range, which says so. */
+static void the_end_of_a_range_says_so(void **state)
+{
+    (void)state;
+    brume_expression e = {0};
+    brume_calibration found = calibrated("poisson(rate=?, gaussian(sigma=300))*8", 1, 1e-6);
+    assert_true(found.value == 1 && found.everywhere);
+    assert_ok(
+        brume_expression_parse("stable_release(epsilon=1, delta=?)", BRUME_ADD_REMOVE, &e, &error));
+    assert_ok(brume_calibrate_accuracy(&e, 1000, 0.05, 0, &found, &error));
+    assert_true(found.value < 1e-289 && found.everywhere);
+    assert_ok(brume_calibrate_accuracy(&e, 20, 0.05, 0, &found, &error));
+    assert_true(found.value > 1e-9 && !found.everywhere);
+    brume_expression_free(&e);
+}
+
+/* A whole number that meets its target exactly is good; one whose certificate still holds the
+ * target when none is sharper is not. */
+static void whole_numbers_at_their_target_are_decided(void **state)
+{
+    (void)state;
+    assert_true(calibrated("pure(epsilon=0.25)*?", 1, 0).value == 4);
+    static const struct {
+        const char *text;
+        double number;
+    } cases[] = {{"laplace(scale=30)*? + pure(epsilon=0.7)", 300},
+                 {"poisson(rate=0.1, gaussian(sigma=1))*?", 20}};
+    for (size_t i = 0; i < 2; i++) {
+        brume_expression e = {0};
+        brume_finding f;
+        brume_search_for c = open_search(&e, cases[i].text, 2, 1e-3);
+        c.whole = true;
+        assert_ok(brume_calibrate_try(&c, cases[i].number, 1e-10, &f, &error));
+        assert_true(f.known && f.upper - f.lower > 1e-12 && f.upper - f.lower < 1e-6);
+        double within = 1e-3 * exp((f.upper + f.lower) / 2);
+        close_search(&c);
+        assert_true(calibrated(cases[i].text, 2, within).value == cases[i].number - 1);
+        assert_true(calibrated(cases[i].text, 2, within * (1 + 1e-6)).value == cases[i].number);
+    }
+}
+
 /* An answer that met its target shows no more than that, though an account of it may be a unit
  * above. */
 static void no_more_than_the_target_is_shown(void **state)
@@ -327,6 +368,8 @@ int main(void)
         cmocka_unit_test(a_trial_of_an_accuracy_is_a_chance),
         cmocka_unit_test(pure_values_end_at_the_last_place),
         cmocka_unit_test(short_numbers_are_taken_where_they_fit),
+        cmocka_unit_test(the_end_of_a_range_says_so),
+        cmocka_unit_test(whole_numbers_at_their_target_are_decided),
         cmocka_unit_test(no_more_than_the_target_is_shown),
         cmocka_unit_test(targets_outside_their_ranges_are_refused),
         cmocka_unit_test(epsilons_that_are_shown_are_certified),

@@ -58,10 +58,11 @@ static void a_log_normal_plan_spends_its_rho(void **state)
     mpfr_inits2(300, x, y, (mpfr_ptr)NULL);
     for (int i = 0; i < 400; i++) {
         brume_smooth_plan plan;
-        /* a t above epsilon = sqrt(2 rho) wants a sigma of 2, whose square is most of the rounding
-         */
-        double rho = grid(i, 1e-6, 1.04), share = i % 3 == 0 ? 0 : i % 3 == 1 ? 0.03 : 2.8;
-        double t = fmin(share * sqrt(rho), 64);
+        double rho = grid(i, 1e-6, 1.04), t = i % 4 == 0 ? 0 : 0.03 * sqrt(rho);
+        if (i % 2) { /* an exact root, and a sigma above 1, whose square is most of the rounding */
+            rho = (i + 3) * (i + 3) / 8192.;
+            t = (i + 3) / (i % 4 == 1 ? 32. : 64.);
+        }
         assert_ok(brume_smooth_plan_log_normal(rho, t, &plan, &error));
         mpfr_set_d(x, plan.shape, MPFR_RNDN);
         mpfr_sqr(x, x, MPFR_RNDN);

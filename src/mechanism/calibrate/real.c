@@ -43,7 +43,7 @@ static brume_status bound_at(void *context, double x, double *bound, brume_error
     brume_finding f;
     double value = brume_calibrate_number(b->search_for, log(x));
     BRUME_TRY(brume_calibrate_try(b->search_for, value, b->tolerance, &f, error));
-    *bound = f.upper <= 0 ? fmin(exp(f.upper), 1) : fmax(exp(f.upper), 1 + 0x1p-52);
+    *bound = exp(f.upper); /* above 1 just where f.upper is above 0, hence at least 2^-52 */
     return BRUME_OK;
 }
 
