@@ -49,6 +49,8 @@ static void accuracies_of_choices_are_on_their_safe_side(void **state)
         char text[120];
         snprintf(text, sizeof text, "exponential(epsilon=%.17g, candidates=%g)", epsilon, n);
         assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, &e, &error));
+        assert_ok(brume_event_beta(&e.events[0], 0, &beta, &error));
+        assert_true(beta == 1); /* every choice is at least 0 below the best */
         assert_ok(brume_event_beta(&e.events[0], alpha, &beta, &error));
         chance(truth, epsilon, n, alpha);
         assert_true(mpfr_cmp_d(truth, beta) <= 0);
@@ -79,6 +81,8 @@ static void gaps_are_on_their_safe_side(void **state)
     for (int i = 0; i < 300; i++) {
         brume_selection options = {
             .adjacency = BRUME_REPLACE, .epsilon = some_number(-3, 3), .sensitivity = 1};
+        if (i % 2) /* so little noise that it is a part of a step */
+            options.epsilon = some_number(19, 28);
         brume_decimal unit;
         size_t n = 2 + (size_t)i % 90;
         double alpha, gap, beta = some_number(-20, -1);
@@ -116,13 +120,17 @@ static void choices_are_events_of_their_noise(void **state)
     } kinds[] = {{BRUME_SELECT_GUMBEL, "exponential"},
                  {BRUME_SELECT_EXPONENTIAL, "permute_and_flip"},
                  {BRUME_SELECT_LAPLACE, "noisy_max"}};
-    const double scores[] = {1, 2};
+    const double scores[] = {1, 2, (double)NAN}; /* two are given */
     brume_bits *bits = brume_tape_open_seeded(2);
     for (int i = 0; i < 3; i++) {
         brume_selection options = {.adjacency = BRUME_REPLACE, .epsilon = 1, .sensitivity = 1};
         brume_event event = brume_selection_event(kinds[i].noise, &options);
         assert_string_equal(brume_card_by_id(event.mechanism)->name, kinds[i].name);
         size_t index = 42;
+        assert_ok(
+            brume_noisy_max_choose(bits, kinds[i].noise, &options, scores, 2, &index, &error));
+        assert_true(index < 2);
+        index = 42;
         options.adjacency = (brume_adjacency)0;
         assert_fails(
             brume_noisy_max_choose(bits, kinds[i].noise, &options, scores, 2, &index, &error),
@@ -132,11 +140,11 @@ static void choices_are_events_of_their_noise(void **state)
     brume_bits_close(bits);
     brume_signed_decimal one = {0};
     brume_decimal unit;
-    double step = 42;
+    double step[2] = {42, 42};
     assert_ok(brume_decimal_parse("1", &unit, &error));
     one.size = unit;
-    assert_ok(brume_selection_steps(&one, 1, &unit, &step, &error));
-    assert_true(step == 0);
+    assert_ok(brume_selection_steps(&one, 1, &unit, step, &error));
+    assert_true(step[0] == 0 && step[1] == 42);
 }
 
 static brume_status try_stream(brume_sparse_vector_options options)
