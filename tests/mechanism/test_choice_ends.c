@@ -72,6 +72,37 @@ static void accuracies_of_choices_are_on_their_safe_side(void **state)
     mpfr_clear(truth);
 }
 
+/* ln(1/beta) = (alpha/unit - ln 2 - 2 ln(2 queries))/3, unit = 2 D/epsilon and the room for the
+ * rounding of its scales, for one hit. Rejects: a chance rounded down. */
+static void chances_of_streams_are_on_their_safe_side(void **state)
+{
+    (void)state;
+    mpfr_t x, y;
+    mpfr_inits2(BITS, x, y, (mpfr_ptr)NULL);
+    for (int i = 0; i < 300; i++) {
+        brume_split split = {.hits = 1, .even = true};
+        double epsilon = some_number(-3, 3), sensitivity = 1 + i % 9, queries = 1 + i % 77, beta;
+        double alpha = sensitivity / epsilon * some_number(6, 8);
+        assert_ok(
+            brume_split_beta_upper(&split, epsilon, sensitivity, queries, alpha, &beta, &error));
+        mpfr_set_d(x, alpha, MPFR_RNDN);
+        mpfr_mul_d(x, x, epsilon, MPFR_RNDN);
+        mpfr_div_d(x, x, 2 * sensitivity, MPFR_RNDN);
+        mpfr_div_d(x, x, 1 + 0x1p-50, MPFR_RNDN);
+        mpfr_const_log2(y, MPFR_RNDN);
+        mpfr_sub(x, x, y, MPFR_RNDN);
+        mpfr_set_d(y, 2 * queries, MPFR_RNDN);
+        mpfr_log(y, y, MPFR_RNDN);
+        mpfr_mul_2ui(y, y, 1, MPFR_RNDN);
+        mpfr_sub(x, x, y, MPFR_RNDN);
+        mpfr_div_si(x, x, -3, MPFR_RNDN);
+        mpfr_exp(x, x, MPFR_RNDN);
+        assert_true(mpfr_cmp_d(x, beta) <= 0);
+        assert_close(beta, mpfr_get_d(x, MPFR_RNDN), 0x1p-50);
+    }
+    mpfr_clears(x, y, (mpfr_ptr)NULL);
+}
+
 /* Rejects: a gap that is rounded down, or without its step for the grid. */
 static void gaps_are_on_their_safe_side(void **state)
 {
@@ -238,6 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accuracies_of_choices_are_on_their_safe_side),
+        cmocka_unit_test(chances_of_streams_are_on_their_safe_side),
         cmocka_unit_test(gaps_are_on_their_safe_side),
         cmocka_unit_test(choices_are_events_of_their_noise),
         cmocka_unit_test(the_ends_of_streams_are_accepted),
