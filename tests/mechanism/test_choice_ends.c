@@ -49,6 +49,8 @@ static void accuracies_of_choices_are_on_their_safe_side(void **state)
         char text[120];
         snprintf(text, sizeof text, "exponential(epsilon=%.17g, candidates=%g)", epsilon, n);
         assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, &e, &error));
+        assert_ok(brume_event_beta(&e.events[0], 0, &beta, &error));
+        assert_true(beta == 1); /* every choice is at least 0 below the best */
         assert_ok(brume_event_beta(&e.events[0], alpha, &beta, &error));
         chance(truth, epsilon, n, alpha);
         assert_true(mpfr_cmp_d(truth, beta) <= 0);
@@ -70,6 +72,37 @@ static void accuracies_of_choices_are_on_their_safe_side(void **state)
     mpfr_clear(truth);
 }
 
+/* ln(1/beta) = (alpha/unit - ln 2 - 2 ln(2 queries))/3, unit = 2 D/epsilon and the room for the
+ * rounding of its scales, for one hit. Rejects: a chance rounded down. */
+static void chances_of_streams_are_on_their_safe_side(void **state)
+{
+    (void)state;
+    mpfr_t x, y;
+    mpfr_inits2(BITS, x, y, (mpfr_ptr)NULL);
+    for (int i = 0; i < 300; i++) {
+        brume_split split = {.hits = 1, .even = true};
+        double epsilon = some_number(-3, 3), sensitivity = 1 + i % 9, queries = 1 + i % 77, beta;
+        double alpha = sensitivity / epsilon * some_number(6, 8);
+        assert_ok(
+            brume_split_beta_upper(&split, epsilon, sensitivity, queries, alpha, &beta, &error));
+        mpfr_set_d(x, alpha, MPFR_RNDN);
+        mpfr_mul_d(x, x, epsilon, MPFR_RNDN);
+        mpfr_div_d(x, x, 2 * sensitivity, MPFR_RNDN);
+        mpfr_div_d(x, x, 1 + 0x1p-50, MPFR_RNDN);
+        mpfr_const_log2(y, MPFR_RNDN);
+        mpfr_sub(x, x, y, MPFR_RNDN);
+        mpfr_set_d(y, 2 * queries, MPFR_RNDN);
+        mpfr_log(y, y, MPFR_RNDN);
+        mpfr_mul_2ui(y, y, 1, MPFR_RNDN);
+        mpfr_sub(x, x, y, MPFR_RNDN);
+        mpfr_div_si(x, x, -3, MPFR_RNDN);
+        mpfr_exp(x, x, MPFR_RNDN);
+        assert_true(mpfr_cmp_d(x, beta) <= 0);
+        assert_close(beta, mpfr_get_d(x, MPFR_RNDN), 0x1p-50);
+    }
+    mpfr_clears(x, y, (mpfr_ptr)NULL);
+}
+
 /* Rejects: a gap that is rounded down, or without its step for the grid. */
 static void gaps_are_on_their_safe_side(void **state)
 {
@@ -79,6 +112,8 @@ static void gaps_are_on_their_safe_side(void **state)
     for (int i = 0; i < 300; i++) {
         brume_selection options = {
             .adjacency = BRUME_REPLACE, .epsilon = some_number(-3, 3), .sensitivity = 1};
+        if (i % 2) /* so little noise that it is a part of a step */
+            options.epsilon = some_number(19, 28);
         brume_decimal unit;
         size_t n = 2 + (size_t)i % 90;
         double alpha, gap, beta = some_number(-20, -1);
@@ -116,13 +151,17 @@ static void choices_are_events_of_their_noise(void **state)
     } kinds[] = {{BRUME_SELECT_GUMBEL, "exponential"},
                  {BRUME_SELECT_EXPONENTIAL, "permute_and_flip"},
                  {BRUME_SELECT_LAPLACE, "noisy_max"}};
-    const double scores[] = {1, 2};
+    const double scores[] = {1, 2, (double)NAN}; /* two are given */
     brume_bits *bits = brume_tape_open_seeded(2);
     for (int i = 0; i < 3; i++) {
         brume_selection options = {.adjacency = BRUME_REPLACE, .epsilon = 1, .sensitivity = 1};
         brume_event event = brume_selection_event(kinds[i].noise, &options);
         assert_string_equal(brume_card_by_id(event.mechanism)->name, kinds[i].name);
         size_t index = 42;
+        assert_ok(
+            brume_noisy_max_choose(bits, kinds[i].noise, &options, scores, 2, &index, &error));
+        assert_true(index < 2);
+        index = 42;
         options.adjacency = (brume_adjacency)0;
         assert_fails(
             brume_noisy_max_choose(bits, kinds[i].noise, &options, scores, 2, &index, &error),
@@ -132,11 +171,11 @@ static void choices_are_events_of_their_noise(void **state)
     brume_bits_close(bits);
     brume_signed_decimal one = {0};
     brume_decimal unit;
-    double step = 42;
+    double step[2] = {42, 42};
     assert_ok(brume_decimal_parse("1", &unit, &error));
     one.size = unit;
-    assert_ok(brume_selection_steps(&one, 1, &unit, &step, &error));
-    assert_true(step == 0);
+    assert_ok(brume_selection_steps(&one, 1, &unit, step, &error));
+    assert_true(step[0] == 0 && step[1] == 42);
 }
 
 static brume_status try_stream(brume_sparse_vector_options options)
@@ -230,6 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accuracies_of_choices_are_on_their_safe_side),
+        cmocka_unit_test(chances_of_streams_are_on_their_safe_side),
         cmocka_unit_test(gaps_are_on_their_safe_side),
         cmocka_unit_test(choices_are_events_of_their_noise),
         cmocka_unit_test(the_ends_of_streams_are_accepted),

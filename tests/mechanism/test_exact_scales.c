@@ -156,6 +156,16 @@ static void mwem_costs_no_less_than_its_exact_rho(void **state)
     for (int i = 0; i < 4000; i++) {
         double epsilon = some_number(-3, 2), rounds = i % 2 ? 1 : (double)some_integer(60);
         double share = i % 4 < 2 ? some_number(-9, -1) : 1 - some_number(-9, -2);
+        if (i == 2) { /* what the records leave is too little here, if their part is rounded up */
+            epsilon = 0.96538189865238222;
+            share = 0.14753893164436246;
+            rounds = 1;
+        }
+        if (i < 2) { /* the product of rounds rounded down is too little here */
+            epsilon = i ? 0.24801338259435157 : 0.67252787463545771;
+            share = i ? 0.055849786695275329 : 0.027131576088508698;
+            rounds = 3;
+        }
         char text[160];
         snprintf(text, sizeof text, "mwem(epsilon=%.17g, rounds=%g, records_share=%.17g)", epsilon,
                  rounds, share);
@@ -186,6 +196,10 @@ static void streams_cost_no_less_than_their_exact_rho(void **state)
     for (int i = 0; i < 3000; i++) {
         double epsilon = some_number(-5, 2), answers = some_number(-5, 3);
         double hits = i % 2 ? (double)some_integer(9) : (double)some_integer(3000);
+        if (i < 2) { /* the product of hits rounded down is too little here */
+            epsilon = i ? 3.4805918247108067 : 3.8475247560674593;
+            hits = 3;
+        }
         char text[200];
         snprintf(text, sizeof text, "multiplicative_weights(epsilon=%.17g, hits=%g)", epsilon,
                  hits);

@@ -191,6 +191,20 @@ static void the_ends_of_histograms_are_accepted(void **state)
                      BRUME_EARGUMENT);
 }
 
+/* With this epsilon the noise is nearly always 0, and the threshold 1. Rejects: an answer that is
+ * never shown, or from another distance on. */
+static void stable_answers_are_shown_from_the_threshold_on(void **state)
+{
+    (void)state;
+    brume_bits *bits = brume_tape_open_seeded(7);
+    for (uint64_t distance = 0; distance < 4; distance++) {
+        bool released;
+        assert_ok(brume_stable_release(50, 1e-9, bits, distance, &released, &error));
+        assert_true(released == (distance >= 1));
+    }
+    brume_bits_close(bits);
+}
+
 /* Rejects: a local sensitivity above the most that wraps around; noise for a bound of 0; an offset
  * or a clamp that is left out; a bound that is always the most. */
 static void a_private_bound_lies_between_nothing_and_the_most(void **state)
@@ -273,6 +287,7 @@ int main(void)
         cmocka_unit_test(the_delta_of_gaussian_noise_is_the_exact_one),
         cmocka_unit_test(the_ends_of_histograms_are_accepted),
         cmocka_unit_test(a_release_has_a_price_even_without_noise),
+        cmocka_unit_test(stable_answers_are_shown_from_the_threshold_on),
         cmocka_unit_test(a_private_bound_lies_between_nothing_and_the_most),
     };
     return cmocka_run_group_tests_name("ends of stability", tests, NULL, NULL);

@@ -58,7 +58,7 @@ brume_status brume_selection_beta_upper(const brume_event *event, double alpha, 
     brume_selection_slope(x, event);
     arb_mul(x, x, p, BRUME_BALL_BITS);
     tail(p, n, x);
-    *beta = fmin(brume_ball_upper(p), 1);
+    *beta = brume_ball_upper(p); /* brume_event_beta cuts it to 1 */
     arb_clear(x);
     arb_clear(p);
     return BRUME_OK;

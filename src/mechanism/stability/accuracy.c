@@ -20,8 +20,8 @@ brume_status brume_withheld_alpha_upper(double scale, uint64_t threshold, double
     uint64_t t;
     double unused;
     BRUME_TRY(brume_discrete_tail_threshold(scale, below_half(beta), &t, &unused, error));
-    double least = (double)threshold - 1 + (double)t; /* exact: both are below 2^51 */
-    *alpha = least > 0 ? least : 0;
+    /* Exact: both are below 2^51. At least 0: P[X >= 0] is above 1/2, hence t >= 1. */
+    *alpha = (double)threshold - 1 + (double)t;
     return BRUME_OK;
 }
 

@@ -121,7 +121,7 @@ brume_status brume_split_beta_upper(const brume_split *split, double epsilon, do
     arb_add_ui(share, share, 1, BITS);
     arb_div(x, x, share, BITS);
     arb_exp(x, x, BITS);
-    *beta = fmin(brume_ball_upper(x), 1);
+    *beta = brume_ball_upper(x); /* brume_event_beta cuts it to 1 */
     arb_clear(unit), arb_clear(share), arb_clear(x), arb_clear(y);
     return BRUME_OK;
 }
