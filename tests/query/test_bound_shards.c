@@ -249,7 +249,7 @@ static void keep_colliding_units_apart(bool totals)
     assert_ok(brume_units_reserve(&numbers->shards[5], numbers, 4 * WAITING_MOST, &error));
     for (int round = 0; round < 2; round++) { /* the second finds what the first put there */
         for (size_t i = 0; i < WAITING_MOST; i++)
-            row_for(rows, numbers, i, UINT64_MAX, i, 0)->unit.number = i + 1;
+            row_for(rows, numbers, i, UINT64_MAX, i, 0)->unit.number = (i + 1) << i % 2 * 32;
         assert_ok(brume_shard_take(&numbers->shards[5], numbers, rows, WAITING_MOST, &error));
     }
     assert_int_equal(units_in_first_group(numbers), WAITING_MOST);

@@ -9,6 +9,8 @@
 #include "query/collect/totals.h"
 #include "query/limit/clip.h"
 
+enum { SHORT_ENTRY = 2 * sizeof(uint32_t) };
+
 /* ---- taking rows ---- */
 
 brume_status brume_lists_plan(brume_bounder *bounder, brume_error *error)
@@ -56,6 +58,21 @@ static void list_value(const brume_bounder *bounder, const value_list *list, con
         entry[list->value_at + 1] = (uint32_t)(distance >> 32);
 }
 
+/* The same of all rows, for entries that are a unit and one word. */
+static void list_short_values(const brume_bounder *bounder, size_t value, const unsigned char *rows,
+                              size_t count, total *const *totals, records *to)
+{
+    uint64_t low = (uint64_t)bounder->values[value].low;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *measured = measured_in(bounder, waiting_in(bounder, rows, i));
+        if (!measured_has(measured, value))
+            continue;
+        uint32_t *entry = record_in(to, SHORT_ENTRY, to->count++);
+        entry[0] = totals[i]->unit;
+        entry[1] = (uint32_t)((uint64_t)measured_value(bounder, measured, value) - low);
+    }
+}
+
 brume_status brume_lists_take(shard *own, brume_bounder *bounder, const unsigned char *rows,
                               size_t count, total *const *totals, const uint64_t *numbers,
                               brume_error *error)
@@ -64,6 +81,10 @@ brume_status brume_lists_take(shard *own, brume_bounder *bounder, const unsigned
         const value_list *list = &bounder->lists[k];
         records *to = &own->listed[k];
         BRUME_TRY(brume_records_reserve(to, bounder, list->size, error));
+        if (list->size == SHORT_ENTRY) {
+            list_short_values(bounder, list->value, rows, count, totals, to);
+            continue;
+        }
         for (size_t i = 0; i < count; i++) {
             const waiting_row *row = waiting_in(bounder, rows, i);
             if (measured_has(measured_in(bounder, row), list->value))
@@ -81,12 +102,10 @@ static uint32_t group_in(const brume_bounder *bounder, const uint32_t *entry)
     return bounder->plan.key_count ? entry[1] : 0;
 }
 
-static int64_t value_in(const brume_bounder *bounder, const value_list *list, const uint32_t *entry)
+static uint64_t distance_in(const value_list *list, const uint32_t *entry)
 {
     uint64_t distance = entry[list->value_at];
-    if (list->wide)
-        distance |= (uint64_t)entry[list->value_at + 1] << 32;
-    return (int64_t)(distance + (uint64_t)bounder->values[list->value].low);
+    return list->wide ? distance | (uint64_t)entry[list->value_at + 1] << 32 : distance;
 }
 
 /* How many entries a list has in each group. */
@@ -141,19 +160,21 @@ typedef struct unit_weights {
 } unit_weights;
 
 /* Without keys there is one group, which is shown. */
-static void fill_only(brume_bounder *bounder, const value_list *list, const records *all,
+static void fill_only(brume_bounder *bounder, const value_list *of, const records *all,
                       const uint32_t *weights)
 {
-    brume_bounded_value *to = &bounder->result_values[list->value];
-    int64_t *kept = bounder->kept[list->value] + to->count;
-    uint32_t *kept_weights = bounder->weights[list->value] + to->count;
-    uint32_t *breakers = list->breaks_ties ? bounder->breakers[list->value] + to->count : NULL;
+    const value_list list = *of; /* its own copy: what is written could be the other's */
+    brume_bounded_value *to = &bounder->result_values[list.value];
+    int64_t *kept = bounder->kept[list.value] + to->count;
+    uint32_t *kept_weights = bounder->weights[list.value] + to->count;
+    uint32_t *breakers = list.breaks_ties ? bounder->breakers[list.value] + to->count : NULL;
+    uint64_t low = (uint64_t)bounder->values[list.value].low;
     for (size_t i = 0; i < all->count; i++) {
-        const uint32_t *entry = record_in(all, list->size, i);
-        kept[i] = value_in(bounder, list, entry);
+        const uint32_t *entry = record_in(all, list.size, i);
+        kept[i] = (int64_t)(distance_in(&list, entry) + low);
         kept_weights[i] = weights[entry[0]];
         if (breakers)
-            breakers[i] = entry[list->breaker_at];
+            breakers[i] = entry[list.breaker_at];
     }
     to->count += all->count;
 }
@@ -177,7 +198,8 @@ static void fill_lists(brume_bounder *bounder, const shard *own, const brume_tot
         if (shown && !shown[group])
             continue;
         uint64_t place = bounder->result_values[at].count++;
-        bounder->kept[at][place] = value_in(bounder, list, entry);
+        bounder->kept[at][place] =
+            (int64_t)(distance_in(list, entry) + (uint64_t)bounder->values[list->value].low);
         bounder->weights[at][place] = room.weights[entry[0]];
         if (list->breaks_ties)
             bounder->breakers[at][place] = entry[list->breaker_at];
