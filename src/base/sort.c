@@ -1,5 +1,6 @@
-/* Radix sort by 11-bit digits, least significant first. Digits in which all values agree are
- * skipped, so data in a small range costs few passes. Short arrays are sorted by insertion. */
+/* Radix sort by digits of at most 11 bits, least significant first. How many digits there are
+ * follows from the largest value that may be, never from the values: a pass that only some of them
+ * need would be seen in the time it takes. Short arrays are sorted by insertion. */
 #include "base/sort.h"
 
 #include <stdbool.h>
@@ -8,7 +9,18 @@
 
 #include "base/error.h"
 
-enum { DIGIT = 11, BUCKETS = 1 << DIGIT, PASSES = 6, SHORT = 64 };
+enum { MOST_BITS = 11, BUCKETS = 1 << MOST_BITS, MOST_PASSES = 6, SHORT = 64 };
+
+typedef struct digits {
+    unsigned count, bits; /* of each */
+} digits;
+
+static digits digits_of(uint64_t high)
+{
+    unsigned bits = high ? 64 - (unsigned)__builtin_clzll(high) : 0;
+    unsigned count = (bits + MOST_BITS - 1) / MOST_BITS;
+    return (digits){count, count ? (bits + count - 1) / count : 0};
+}
 
 /* Values, and beside each its companion; NULL: they have none. */
 typedef struct pairs {
@@ -33,42 +45,40 @@ static void sort_short(pairs all, size_t n)
     }
 }
 
-static size_t digit_of(uint64_t value, unsigned pass)
+static size_t digit_of(uint64_t value, digits all, unsigned pass)
 {
-    return value >> (pass * DIGIT) & (BUCKETS - 1);
+    return value >> (pass * all.bits) & ((UINT64_C(1) << all.bits) - 1);
 }
 
 /* `start`: where the values of each digit go. */
-static void scatter(pairs from, pairs to, size_t n, unsigned pass, size_t *start)
+static void scatter(pairs from, pairs to, size_t n, digits all, unsigned pass, size_t *start)
 {
     if (!from.companions) {
         for (size_t i = 0; i < n; i++)
-            to.values[start[digit_of(from.values[i], pass)]++] = from.values[i];
+            to.values[start[digit_of(from.values[i], all, pass)]++] = from.values[i];
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        size_t place = start[digit_of(from.values[i], pass)]++;
+        size_t place = start[digit_of(from.values[i], all, pass)]++;
         to.values[place] = from.values[i];
         to.companions[place] = from.companions[i];
     }
 }
 
-static void sort_digits(pairs all, pairs scratch, size_t n, size_t (*counts)[BUCKETS])
+static void sort_digits(pairs all, pairs scratch, size_t n, digits in, size_t (*counts)[BUCKETS])
 {
     for (size_t i = 0; i < n; i++)
-        for (unsigned pass = 0; pass < PASSES; pass++)
-            counts[pass][digit_of(all.values[i], pass)]++;
+        for (unsigned pass = 0; pass < in.count; pass++)
+            counts[pass][digit_of(all.values[i], in, pass)]++;
     pairs from = all, to = scratch;
-    for (unsigned pass = 0; pass < PASSES; pass++) {
+    for (unsigned pass = 0; pass < in.count; pass++) {
         size_t *count = counts[pass], start = 0;
-        if (count[digit_of(all.values[0], pass)] == n)
-            continue;
         for (size_t digit = 0; digit < BUCKETS; digit++) {
             size_t here = count[digit];
             count[digit] = start;
             start += here;
         }
-        scatter(from, to, n, pass, count);
+        scatter(from, to, n, in, pass, count);
         pairs swap = from;
         from = to;
         to = swap;
@@ -80,18 +90,18 @@ static void sort_digits(pairs all, pairs scratch, size_t n, size_t (*counts)[BUC
         memcpy(all.companions, from.companions, n * sizeof *all.companions);
 }
 
-static brume_status sort_pairs(pairs all, size_t n, brume_error *error)
+static brume_status sort_pairs(pairs all, size_t n, uint64_t high, brume_error *error)
 {
     if (n <= SHORT) {
         sort_short(all, n);
         return BRUME_OK;
     }
-    size_t(*counts)[BUCKETS] = calloc(PASSES, sizeof *counts);
+    size_t(*counts)[BUCKETS] = calloc(MOST_PASSES, sizeof *counts);
     pairs scratch = {malloc(n * sizeof *scratch.values),
                      all.companions ? malloc(n * sizeof *scratch.companions) : NULL};
     bool good = counts && scratch.values && (scratch.companions || !all.companions);
     if (good)
-        sort_digits(all, scratch, n, counts);
+        sort_digits(all, scratch, n, digits_of(high), counts);
     free(counts);
     free(scratch.values);
     free(scratch.companions);
@@ -99,24 +109,26 @@ static brume_status sort_pairs(pairs all, size_t n, brume_error *error)
                 : brume_fail(error, BRUME_EMEMORY, NULL, "no memory to sort %zu values", n);
 }
 
-brume_status brume_sort_words(uint64_t *values, size_t n, brume_error *error)
+brume_status brume_sort_words(uint64_t *values, size_t n, uint64_t high, brume_error *error)
 {
-    return sort_pairs((pairs){values, NULL}, n, error);
+    return sort_pairs((pairs){values, NULL}, n, high, error);
 }
 
-brume_status brume_sort_with(int64_t *values, uint32_t *companions, size_t n, brume_error *error)
+brume_status brume_sort_with(int64_t *values, uint32_t *companions, size_t n, int64_t low,
+                             int64_t high, brume_error *error)
 {
-    /* Flipping the sign bit turns the order of integers into that of words. */
     uint64_t *words = (uint64_t *)values;
     for (size_t i = 0; i < n; i++)
-        words[i] ^= UINT64_C(1) << 63;
-    brume_status status = sort_pairs((pairs){words, companions}, n, error);
+        words[i] -= (uint64_t)low;
+    brume_status status =
+        sort_pairs((pairs){words, companions}, n, (uint64_t)high - (uint64_t)low, error);
     for (size_t i = 0; i < n; i++)
-        words[i] ^= UINT64_C(1) << 63;
+        words[i] += (uint64_t)low;
     return status;
 }
 
-brume_status brume_sort_integers(int64_t *values, size_t n, brume_error *error)
+brume_status brume_sort_integers(int64_t *values, size_t n, int64_t low, int64_t high,
+                                 brume_error *error)
 {
-    return brume_sort_with(values, NULL, n, error);
+    return brume_sort_with(values, NULL, n, low, high, error);
 }

@@ -30,7 +30,7 @@ static brume_status clean_edges(uint64_t vertices, const uint64_t *source, const
             continue;
         packed[n++] = u < v ? u << 32 | v : v << 32 | u;
     }
-    BRUME_TRY(brume_sort_words(packed, n, error));
+    BRUME_TRY(brume_sort_words(packed, n, vertices << 32, error));
     *kept = without_repeats(packed, n);
     return BRUME_OK;
 }
@@ -46,7 +46,7 @@ static brume_status rank_vertices(const uint32_t *degree, uint64_t vertices, uin
     for (uint64_t v = 0; v < vertices; v++)
         if (degree[v] > 0)
             order[n++] = (uint64_t)(UINT32_MAX - degree[v]) << 32 | v;
-    brume_status status = brume_sort_words(order, n, error);
+    brume_status status = brume_sort_words(order, n, UINT64_MAX, error);
     for (size_t rank = 0; rank < n && status == BRUME_OK; rank++)
         name[(uint32_t)order[rank]] = (uint32_t)rank;
     free(order);
@@ -69,7 +69,8 @@ static brume_status fill_lists(brume_graph *graph, const uint64_t *packed, const
         arcs[2 * i] = u << 32 | v;
         arcs[2 * i + 1] = v << 32 | u;
     }
-    brume_status status = brume_sort_words(arcs, 2 * graph->edges, error);
+    brume_status status =
+        brume_sort_words(arcs, 2 * graph->edges, graph->all_vertices << 32, error);
     if (status == BRUME_OK) {
         for (size_t i = 0; i < 2 * graph->edges; i++) {
             graph->neighbour[i] = (uint32_t)arcs[i];

@@ -51,7 +51,7 @@ brume_status brume_quantile_open(const brume_quantile_rule *rule, const int64_t 
         sorted[i] = values[i] < rule->lower   ? rule->lower
                     : values[i] > rule->upper ? rule->upper
                                               : values[i];
-    brume_status status = brume_sort_integers(sorted, n, error);
+    brume_status status = brume_sort_integers(sorted, n, rule->lower, rule->upper, error);
     if (status != BRUME_OK) {
         free(quantile);
         free(sorted);

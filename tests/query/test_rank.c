@@ -261,9 +261,9 @@ static void weights_stand_for_rows(void **state)
     brume_bits_close(bits);
 }
 
-/* Within narrow bounds values are counted, within wide ones sorted. The points that only the wide
- * ones have are hardly ever drawn: the chance of one is below 1e-30. From the same bits both give
- * the same points. */
+/* Where there are few points for each value they are counted, else sorted. The points that only the
+ * wide ones have are hardly ever drawn: the chance of one is below 1e-30. From the same bits both
+ * give the same points. */
 static void counting_and_sorting_give_the_same(void **state)
 {
     (void)state;
@@ -273,16 +273,16 @@ static void counting_and_sorting_give_the_same(void **state)
     uint32_t weights[VALUES];
     for (int64_t i = 0; i < VALUES; i++) {
         values[i] = i * i % 41 - 7;
-        weights[i] = (uint32_t)(20000 + i * 100);
+        weights[i] = i % 7 ? (uint32_t)(20000 + i * 100) : 0; /* some weigh nothing */
     }
     brume_bits *counted = brume_tape_open_seeded(5), *sorted = brume_tape_open_seeded(5);
     bool moved = false;
     int64_t before = 0;
     for (int i = 0; i < DRAWS; i++) {
         int64_t a = 0, b = 0;
-        assert_ok(brume_rank_one(counted, values, weights, VALUES, -100, 3995, i % 3 + 1, 4, 1, &a,
+        assert_ok(brume_rank_one(counted, values, weights, VALUES, -100, 3899, i % 3 + 1, 4, 1, &a,
                                  &error));
-        assert_ok(brume_rank_one(sorted, values, weights, VALUES, -100, 3996, i % 3 + 1, 4, 1, &b,
+        assert_ok(brume_rank_one(sorted, values, weights, VALUES, -100, 3900, i % 3 + 1, 4, 1, &b,
                                  &error));
         assert_int_equal(a, b);
         moved = moved || (i > 0 && a != before);

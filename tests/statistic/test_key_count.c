@@ -21,16 +21,23 @@ static int ascending(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
+/* From -2^(63 - narrow) to 2^(63 - narrow) - 1. */
+static int64_t random_integer(int narrow)
+{
+    return (int64_t)(draw() << 40 ^ draw() << 20 ^ draw()) >> narrow;
+}
+
 static void integers_sort_like_the_standard_sort(void **state)
 {
     (void)state;
     brume_error error;
     for (int trial = 0; trial < 200; trial++) {
         size_t n = draw() % 3000;
+        int64_t low = INT64_MIN >> (trial % 64), high = -(low + 1);
         int64_t *a = calloc(n + 1, sizeof *a), *b = calloc(n + 1, sizeof *b);
         for (size_t i = 0; i < n; i++)
-            a[i] = b[i] = (int64_t)((draw() << 40 ^ draw() << 20 ^ draw())) >> (trial % 64);
-        assert_ok(brume_sort_integers(a, n, &error));
+            a[i] = b[i] = random_integer(trial % 64);
+        assert_ok(brume_sort_integers(a, n, low, high, &error));
         qsort(b, n, sizeof *b, ascending);
         assert_memory_equal(a, b, n * sizeof *a);
         free(a);
@@ -44,13 +51,14 @@ static void companions_go_with_their_integers(void **state)
     brume_error error;
     for (int trial = 0; trial < 200; trial++) {
         size_t n = trial < 100 ? (size_t)trial : draw() % 3000; /* short ones sort otherwise */
+        int64_t low = INT64_MIN >> (trial % 64), high = -(low + 1);
         int64_t *a = calloc(n + 1, sizeof *a), *b = calloc(n + 1, sizeof *b);
         uint32_t *from = calloc(n + 1, sizeof *from);
         for (size_t i = 0; i < n; i++) {
-            a[i] = b[i] = (int64_t)((draw() << 40 ^ draw() << 20 ^ draw())) >> (trial % 64);
+            a[i] = b[i] = random_integer(trial % 64);
             from[i] = (uint32_t)i;
         }
-        assert_ok(brume_sort_with(a, from, n, &error));
+        assert_ok(brume_sort_with(a, from, n, low, high, &error));
         for (size_t i = 0; i < n; i++) {
             assert_true(from[i] < n && a[i] == b[from[i]]);
             assert_true(i == 0 || a[i - 1] < a[i] || (a[i - 1] == a[i] && from[i - 1] < from[i]));

@@ -26,6 +26,7 @@ static brume_status copy_plan(brume_bounder *bounder, const brume_bound_plan *pl
         memcpy(bounder->key_wires, plan->key_wires, plan->key_count * sizeof *plan->key_wires);
     if (plan->value_count)
         memcpy(bounder->values, plan->values, plan->value_count * sizeof *plan->values);
+    bounder->plan.keep_key = plan->keep_key && plan->key_count > 0; /* else there is no other */
     bounder->plan.key_wires = bounder->key_wires;
     bounder->plan.values = bounder->values;
     return BRUME_OK;
@@ -39,15 +40,10 @@ static brume_status lay_out_totals(brume_bounder *bounder, brume_error *error)
         return brume_no_memory(error, "the units and groups");
     for (size_t i = 0; i < bounder->plan.value_count; i++) {
         bounder->total_at[i] = words;
-        words += bounder->values[i].squares ? 5 : 3;
-        if (!bounder->values[i].keep)
-            continue;
-        bounder->breaks_ties = bounder->breaks_ties || !bounder->values[i].no_breakers;
-        bounder->listed_size = sizeof(listed_row) + bounder->breaks_ties * sizeof(uint64_t) +
-                               bounder->measured_size;
+        words += bounder->values[i].no_sum ? 1 : bounder->values[i].squares ? 5 : 3;
     }
     bounder->total_size = sizeof(total) + words * sizeof(uint64_t);
-    return BRUME_OK;
+    return brume_lists_plan(bounder, error);
 }
 
 static brume_status prepare(brume_bounder *bounder, const brume_bound_plan *plan, brume_bits *bits,
@@ -65,6 +61,7 @@ static brume_status prepare(brume_bounder *bounder, const brume_bound_plan *plan
     brume_dictionary_make(&bounder->groups, &bounder->table_key, 0);
     bounder->presence = presence_words(plan->value_count);
     bounder->measured_size = (bounder->presence + plan->value_count) * sizeof(uint64_t);
+    bounder->measured_at = sizeof(waiting_row);
     bounder->waiting_size = sizeof(waiting_row) + bounder->measured_size;
     bounder->ranked_size = sizeof(ranked_row) + bounder->measured_size;
     if (plan->totals)
@@ -138,6 +135,7 @@ void brume_bounder_close(brume_bounder *bounder)
     brume_dictionary_clear(&bounder->groups);
     free(bounder->group_tokens);
     free(bounder->total_at);
+    free(bounder->lists);
     free(bounder->limited);
     free(bounder->key_wires);
     free(bounder->values);
@@ -157,6 +155,11 @@ static void start(brume_bounder *bounder, const brume_chunk_column *units)
     bounder->started = true;
     bounder->text_units = units->wire == BRUME_WIRE_TEXT;
     bounder->name_size = bounder->text_units ? sizeof(unsigned char *) : 0;
+    bounder->short_rows = bounder->plan.totals && bounder->plan.key_count == 0 &&
+                          !bounder->breaks_ties && !bounder->text_units;
+    if (bounder->short_rows)
+        bounder->measured_at = offsetof(waiting_row, rank);
+    bounder->waiting_size = bounder->measured_at + bounder->measured_size;
 }
 
 static worker *new_worker(const brume_bounder *bounder)
@@ -221,16 +224,20 @@ brume_status brume_bounder_flush(brume_bounder *bounder, brume_error *error)
 static void measure(const brume_bounder *bounder, const brume_chunk_column *columns, size_t at,
                     uint64_t *measured)
 {
-    memset(measured, 0, bounder->presence * sizeof *measured);
+    uint64_t there = 0;
     for (size_t i = 0; i < bounder->plan.value_count; i++) {
         const brume_bound_value *bounds = &bounder->values[i];
         int64_t value = 0;
         if (!brume_chunk_is_null(&columns[i], at)) {
             value = columns[i].integers[at];
             value = value < bounds->low ? bounds->low : value > bounds->high ? bounds->high : value;
-            measured[i / 64] |= UINT64_C(1) << i % 64;
+            there |= UINT64_C(1) << i % 64;
         }
         measured[bounder->presence + i] = (uint64_t)value;
+        if (i % 64 == 63 || i + 1 == bounder->plan.value_count) {
+            measured[i / 64] = there;
+            there = 0;
+        }
     }
 }
 
@@ -275,9 +282,12 @@ static brume_status lay_row(brume_bounder *bounder, worker *own, const brume_chu
     else
         row->unit.number = own->units[i];
     row->unit_hash = own->hashes[i];
-    row->rank = own->ranks[i];
-    row->group = own->groups[i];
-    measure(bounder, chunk->columns + 1 + bounder->plan.key_count, at, row->measured);
+    if (!bounder->short_rows) {
+        row->rank = own->ranks[i];
+        row->group = own->groups[i];
+    }
+    measure(bounder, chunk->columns + 1 + bounder->plan.key_count, at,
+            (uint64_t *)(void *)((unsigned char *)row + bounder->measured_at));
     if (++own->waiting[to].count < WAITING_MOST && !at_once)
         return BRUME_OK;
     return flush(bounder, own, to, error);
@@ -287,13 +297,14 @@ static brume_status lay_row(brume_bounder *bounder, worker *own, const brume_chu
 static void read_units(worker *own, const brume_chunk_column *units, size_t first, size_t count)
 {
     if (units->wire == BRUME_WIRE_INTEGER) {
-        memcpy(own->units, units->integers + first, count * sizeof *own->units);
+        own->units = (const uint64_t *)units->integers + first;
         return;
     }
     for (size_t i = 0; i < count; i++) {
         double real = units->reals[first + i] == 0 ? 0 : units->reals[first + i];
-        memcpy(&own->units[i], &real, sizeof real);
+        memcpy(&own->real_units[i], &real, sizeof real);
     }
+    own->units = own->real_units;
 }
 
 static void hash_units(const brume_bounder *bounder, worker *own, const brume_chunk_column *units,
@@ -320,10 +331,10 @@ static brume_status take_batch(brume_bounder *bounder, worker *own, const brume_
     BRUME_TRY(brume_bound_groups(bounder, own, chunk, first, count, error));
     /* Ranks come from the other key: the table's must not decide them. Where a unit has one pair
      * and no ties are broken nothing is decided by them. */
-    if (bounder->plan.key_count == 0 && bounder->plan.totals && !bounder->breaks_ties)
-        memset(own->ranks, 0, count * sizeof *own->ranks);
-    else
+    if (bounder->plan.key_count > 0 || !bounder->plan.totals || bounder->breaks_ties)
         brume_siphash_batch_two(&bounder->choice_key, own->hashes, own->tokens, count, own->ranks);
+    else if (!bounder->short_rows)
+        memset(own->ranks, 0, count * sizeof *own->ranks);
     for (size_t i = 0; i < count; i++)
         if (own->groups[i] != NO_GROUP && !brume_chunk_is_null(units, first + i))
             BRUME_TRY(lay_row(bounder, own, chunk, first, i, error));

@@ -43,6 +43,7 @@ typedef struct brume_bound_value {
     bool keep;         /* also list the values, for quantiles and modes: those of the kept rows, or
                           where nothing is cut all of them, with weights (brume_totals_list) */
     bool no_breakers;  /* where nothing is cut: listed values need no `breaker` */
+    bool no_sum;       /* where nothing is cut: no sum or square of it is asked for */
 } brume_bound_value;
 
 enum { BRUME_BOUND_VALUES = 1024 }; /* of one row, at most */

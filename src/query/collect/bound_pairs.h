@@ -4,7 +4,8 @@
  *   bound_groups.c  keys of groups to numbers and back
  *   bound_shard.c   the units of one shard, their pairs and rows
  *   bound_result.c  exact sums of what was kept
- *   totals_shard.c  where nothing is cut: the totals of the units of one shard
+ *   totals_units.c  where nothing is cut: the units of one shard
+ *   totals_shard.c  their totals
  *   totals.c        their norms, and sums of what is left of them under limits
  *   totals_list.c   lists of their values with weights, for quantiles and modes
  *
@@ -33,10 +34,10 @@ enum {
 };
 
 /* What a row measures is words: first which values are there (bit i % 64 of word i / 64: value i is
- * not NULL; at least one word), then the values, clamped, 0 where NULL. */
+ * not NULL), then the values, clamped, 0 where NULL. */
 static inline size_t presence_words(size_t value_count)
 {
-    return value_count > 64 ? (value_count + 63) / 64 : 1;
+    return (value_count + 63) / 64;
 }
 
 static inline bool measured_has(const uint64_t *measured, size_t index)
@@ -44,16 +45,16 @@ static inline bool measured_has(const uint64_t *measured, size_t index)
     return measured[index / 64] >> index % 64 & 1;
 }
 
-/* A row on its way to a shard. */
+/* A row on its way to a shard. Behind it, where bounder->measured_at says: what it measures. */
 typedef struct waiting_row {
     uint64_t unit_hash;
-    uint64_t rank; /* keyed hash of (unit, group) */
     union {
         uint64_t number;
         const char *text;
     } unit;
+    /* not of rows that are short (bounder->short_rows): */
+    uint64_t rank; /* keyed hash of (unit, group) */
     uint32_t text_length, group;
-    uint64_t measured[];
 } waiting_row;
 
 /* A kept row where max_rows > 1: its rank, and what it measures. */
@@ -103,8 +104,8 @@ typedef struct spare_block {
     struct spare_block *next;
 } spare_block;
 
-/* The totals of a unit in a group; behind it, for each value: the number of those that are there,
- * their sum (two words) and, where asked for, that of their squares (two words). */
+/* The totals of a unit in a group; behind it, for each value: the number of those that are there
+ * and, where asked for, their sum (two words) and that of their squares (two words). */
 typedef struct total {
     uint32_t unit, group; /* the unit's number in its shard */
     uint64_t rows;
@@ -117,12 +118,23 @@ typedef struct kept_key {
     uint32_t group;
 } kept_key;
 
-/* A row whose values are listed, where nothing is cut. */
-typedef struct listed_row {
-    uint32_t unit, group; /* as in `total` */
-    uint64_t words[]; /* where ties are broken the breaker, a keyed hash of unit, group and number
-                         of the row among theirs; then what the row measures */
-} listed_row;
+/* A value that is listed, where nothing is cut. An entry is, in words of 32 bits: the unit, as in
+ * `total`; the group, where there are keys; where ties are broken the breaker, a keyed hash of
+ * unit, group and number of the row among theirs; the distance from the lower bound, in one word
+ * or, where the bounds are wide, in two. */
+typedef struct value_list {
+    size_t value;
+    size_t breaker_at, value_at; /* in words */
+    size_t size;                 /* of an entry, in bytes */
+    bool breaks_ties, wide;
+} value_list;
+
+/* Where nothing is cut: a unit and its number in its shard. */
+typedef struct unit_place {
+    uint64_t unit;   /* its 8 bytes, or the hash of its name */
+    uint32_t number; /* + 1; 0: no unit is here */
+    uint32_t hash;   /* the lower half: says where to look */
+} unit_place;
 
 typedef struct shard {
     pthread_mutex_t lock;
@@ -133,13 +145,17 @@ typedef struct shard {
     slab names; /* of text units: length (4 bytes) and bytes */
     spare_block *spare[CLASSES];
     /* totals: */
+    unit_place *unit_places;          /* open addressing by the low bits of the unit's hash */
+    size_t unit_room;                 /* a power of two */
+    const unsigned char **unit_names; /* of text units, by their numbers */
+    size_t name_room;
     records totals; /* of bounder->total_size */
     uint64_t
         *places; /* open addressing: upper half of the rank, number of the total + 1; 0: free */
     size_t place_room;
     kept_key *kept_keys; /* by the number of the unit */
     size_t kept_room;
-    records listed; /* of bounder->listed_size */
+    records *listed; /* by the number of the list */
 } shard;
 
 /* Rows that wait for one shard. */
@@ -154,9 +170,10 @@ typedef struct worker {
     struct {
         int64_t key;
         uint64_t token;
-        uint32_t group; /* + 1; 0: nothing is kept here */
-    } recent[RECENT];   /* groups of single integer keys, by their low bits */
-    uint64_t units[BATCH], hashes[BATCH], tokens[BATCH], ranks[BATCH];
+        uint32_t group;    /* + 1; 0: nothing is kept here */
+    } recent[RECENT];      /* groups of single integer keys, by their low bits */
+    const uint64_t *units; /* of a batch, where they are numbers */
+    uint64_t real_units[BATCH], hashes[BATCH], tokens[BATCH], ranks[BATCH];
     uint32_t groups[BATCH];
     uint32_t unknown[BATCH]; /* rows whose group is to be looked up */
     waiting waiting[SHARDS];
@@ -172,10 +189,13 @@ struct brume_bounder {
     brume_hash_key table_key;
     size_t presence; /* words in front of what a row measures */
     size_t measured_size, waiting_size, ranked_size;
-    size_t total_size;            /* of a record of totals */
-    size_t *total_at;             /* where the words of each value begin in it */
-    size_t listed_size;           /* of a row whose values are listed; 0: none are */
-    bool breaks_ties;             /* listed rows have breakers */
+    size_t measured_at; /* in a waiting row, in bytes */
+    bool short_rows;    /* units are numbers, there is one group, and nothing is decided by ranks */
+    size_t total_size;  /* of a record of totals */
+    size_t *total_at;   /* where the words of each value begin in it */
+    value_list *lists;  /* of values */
+    size_t list_count;
+    bool breaks_ties;             /* some of them have breakers */
     size_t name_size, data_size;  /* in a block: of the pointer to a name; of each pair's data */
     pthread_rwlock_t groups_lock; /* guards the two below */
     brume_dictionary groups;
@@ -268,11 +288,39 @@ BRUME_MUST_USE brume_status brume_shard_take(shard *own, brume_bounder *bounder,
 BRUME_MUST_USE brume_status brume_totals_take(shard *own, brume_bounder *bounder,
                                               const unsigned char *rows, size_t count,
                                               brume_error *error);
-void brume_totals_clear(shard *own);
+void brume_totals_clear(shard *own, size_t list_count);
 
-static inline uint64_t *listed_measured(const brume_bounder *bounder, listed_row *row)
+/* totals_units.c: make room for `more` units; the place of a unit, new (with no number) if *added,
+ * which brume_totals_add_unit then gives its number. */
+BRUME_MUST_USE brume_status brume_totals_reserve_units(shard *own, brume_bounder *bounder,
+                                                       size_t more, brume_error *error);
+unit_place *brume_totals_find_unit(shard *own, const brume_bounder *bounder,
+                                   const waiting_row *row);
+BRUME_MUST_USE brume_status brume_totals_add_unit(shard *own, brume_bounder *bounder,
+                                                  unit_place *place, const waiting_row *row,
+                                                  brume_error *error);
+
+/* totals_list.c: lay the lists out; list the values of rows, of which totals[i] is the i-th one's
+ * total and numbers[i] its number in it. */
+BRUME_MUST_USE brume_status brume_lists_plan(brume_bounder *bounder, brume_error *error);
+BRUME_MUST_USE brume_status brume_lists_take(shard *own, brume_bounder *bounder,
+                                             const unsigned char *rows, size_t count,
+                                             total *const *totals, const uint64_t *numbers,
+                                             brume_error *error);
+
+/* totals_shard.c: room for the next WAITING_MOST records of a size. */
+BRUME_MUST_USE brume_status brume_records_reserve(records *all, brume_bounder *bounder, size_t size,
+                                                  brume_error *error);
+
+static inline const waiting_row *waiting_in(const brume_bounder *bounder, const unsigned char *rows,
+                                            size_t index)
 {
-    return row->words + bounder->breaks_ties;
+    return (const waiting_row *)(const void *)(rows + index * bounder->waiting_size);
+}
+
+static inline const uint64_t *measured_in(const brume_bounder *bounder, const waiting_row *row)
+{
+    return (const uint64_t *)(const void *)((const unsigned char *)row + bounder->measured_at);
 }
 
 static inline void *record_in(const records *all, size_t size, size_t index)

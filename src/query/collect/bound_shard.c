@@ -21,7 +21,7 @@ void brume_shard_clear(shard *own, const brume_bounder *bounder)
     for (size_t i = 0; i < own->slot_room && heaps; i++)
         for (size_t j = 0; own->slots[i].block && j < own->slots[i].count; j++)
             free(heap_of(bounder, &own->slots[i], j));
-    brume_totals_clear(own);
+    brume_totals_clear(own, bounder->list_count);
 }
 
 /* ---- blocks ---- */
@@ -265,11 +265,11 @@ static brume_status keep_row(const brume_bounder *bounder, unit_slot *slot, size
         return BRUME_OK;
     unsigned char *data = data_of(bounder, slot, place);
     if (has_heap(bounder))
-        return keep_in_heap(bounder, data, row->rank, row->measured, error);
+        return keep_in_heap(bounder, data, row->rank, measured_in(bounder, row), error);
     if (first)
-        memcpy(data, row->measured, bounder->measured_size);
+        memcpy(data, measured_in(bounder, row), bounder->measured_size);
     else
-        keep_in_place(bounder, data, row->rank, row->measured);
+        keep_in_place(bounder, data, row->rank, measured_in(bounder, row));
     return BRUME_OK;
 }
 
@@ -296,11 +296,6 @@ static brume_status begin_unit(shard *own, brume_bounder *bounder, unit_slot *sl
     return BRUME_OK;
 }
 
-static const waiting_row *row_at(const brume_bounder *bounder, const unsigned char *rows, size_t i)
-{
-    return (const waiting_row *)(const void *)(rows + i * bounder->waiting_size);
-}
-
 /* Memory is far away: fetch what the rows will need in steps, each before the next asks for it. GCC
  * takes a function that only fetches for one without effect and drops its calls; the empty
  * statement at its end is an effect. */
@@ -308,10 +303,11 @@ static void fetch_slots(const shard *own, const brume_bounder *bounder, const un
                         size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        __builtin_prefetch(&own->slots[row_at(bounder, rows, i)->unit_hash & (own->slot_room - 1)]);
+        __builtin_prefetch(
+            &own->slots[waiting_in(bounder, rows, i)->unit_hash & (own->slot_room - 1)]);
     for (size_t i = 0; bounder->text_units && i < count; i++)
         __builtin_prefetch(
-            own->slots[row_at(bounder, rows, i)->unit_hash & (own->slot_room - 1)].block);
+            own->slots[waiting_in(bounder, rows, i)->unit_hash & (own->slot_room - 1)].block);
     __asm__ volatile("" ::: "memory");
 }
 
@@ -321,7 +317,7 @@ static brume_status find_slots(shard *own, brume_bounder *bounder, const unsigne
 {
     for (size_t i = 0; i < count; i++) {
         bool added = false;
-        const waiting_row *row = row_at(bounder, rows, i);
+        const waiting_row *row = waiting_in(bounder, rows, i);
         slots[i] = brume_units_find(own, bounder, row, &added);
         if (added)
             BRUME_TRY(begin_unit(own, bounder, slots[i], row, error));
@@ -341,7 +337,7 @@ static brume_status take_rows(shard *own, brume_bounder *bounder, const unsigned
     fetch_slots(own, bounder, rows, count);
     BRUME_TRY(find_slots(own, bounder, rows, count, slots, error));
     for (size_t i = 0; i < count; i++) {
-        const waiting_row *row = row_at(bounder, rows, i);
+        const waiting_row *row = waiting_in(bounder, rows, i);
         size_t place = 0;
         if (row->rank > slots[i]->worst)
             continue;

@@ -135,7 +135,8 @@ static brume_status open_bounder(const brume_collection *collection, brume_bits 
                                         brume_measure_centre(&measure),
                                         collection->values[i].squares,
                                         collection->values[i].keep,
-                                        !collection->values[i].breaks_ties};
+                                        !collection->values[i].breaks_ties,
+                                        collection->values[i].unsummed};
     }
     brume_bound_plan bounds = {.max_groups = collection->max_groups,
                                .max_rows = collection->max_rows,
@@ -178,9 +179,25 @@ static brume_status take_chunk(void *context, const brume_chunk *chunk, brume_er
     return status;
 }
 
-/* The columns of a stream: the unit if there is one, the keys, the values. At most
- * 1 + keys + values; returns how many. */
-static size_t stream_columns(const brume_collection *collection, const brume_expression **columns)
+/* A whole number as it is before it is clamped to the bounds of its grid. The bounder clamps to the
+ * same ones, and the engine need not. */
+static const brume_expression *unclamped(const brume_expression *grid)
+{
+    if (grid->operation != BRUME_OPERATION_GRID)
+        return grid;
+    const brume_expression *x = grid->arguments[0];
+    if (x->type.kind != BRUME_TYPE_INTEGER && x->type.kind != BRUME_TYPE_BIGINT)
+        return grid;
+    while (x->operation == BRUME_OPERATION_CLAMP && strcmp(x->text, grid->text) == 0 &&
+           brume_type_equal(x->type, x->arguments[0]->type))
+        x = x->arguments[0];
+    return x;
+}
+
+/* The columns of a stream: the unit if there is one, the keys, the values; `clamps`: whoever takes
+ * them clamps the values. At most 1 + keys + values; returns how many. */
+static size_t stream_columns(const brume_collection *collection, bool clamps,
+                             const brume_expression **columns)
 {
     const brume_query *query = collection->query;
     size_t count = 0;
@@ -189,21 +206,30 @@ static size_t stream_columns(const brume_collection *collection, const brume_exp
     for (size_t i = 0; i < query->key_count; i++)
         columns[count++] = query->keys[i].expression;
     for (size_t i = 0; i < collection->value_count; i++)
-        columns[count++] = collection->values[i].grid;
+        columns[count++] = clamps ? unclamped(collection->values[i].grid)
+                                  : collection->values[i].grid;
     return count;
 }
 
-brume_status brume_collect_print_rows(const brume_collection *collection, brume_dialect dialect,
-                                      const char *const *tables, char **sql, brume_error *error)
+static brume_status print_rows(const brume_collection *collection, bool clamps,
+                               brume_dialect dialect, const char *const *tables, char **sql,
+                               brume_error *error)
 {
     const brume_expression **columns =
         calloc(1 + collection->query->key_count + collection->value_count, sizeof *columns);
     if (!columns)
         return brume_no_memory(error, "the groups");
     brume_status status = brume_query_print_rows(collection->query, dialect, tables, columns,
-                                                 stream_columns(collection, columns), sql, error);
+                                                 stream_columns(collection, clamps, columns), sql,
+                                                 error);
     free(columns);
     return status;
+}
+
+brume_status brume_collect_print_rows(const brume_collection *collection, brume_dialect dialect,
+                                      const char *const *tables, char **sql, brume_error *error)
+{
+    return print_rows(collection, true, dialect, tables, sql, error);
 }
 
 /* Rows that stay: whose, and of which collection. */
@@ -241,16 +267,15 @@ brume_status brume_collect_print_staying(const brume_collection *collection, bru
                                          const char *const *tables, char **sql, brume_error *error)
 {
     if (brume_engine_dialect(engine) != BRUME_DIALECT_POSTGRESQL)
-        return brume_collect_print_rows(collection, brume_engine_dialect(engine), tables, sql,
-                                        error);
+        return print_rows(collection, false, brume_engine_dialect(engine), tables, sql, error);
     const brume_expression **columns =
         calloc(1 + collection->query->key_count + collection->value_count, sizeof *columns);
     if (!columns)
         return brume_no_memory(error, "the groups");
     staying_rows rows = {engine, collection};
-    brume_status status =
-        brume_query_print_staying(collection->query, brume_engine_dialect(engine), tables, bytes_of,
-                                  &rows, columns, stream_columns(collection, columns), sql, error);
+    brume_status status = brume_query_print_staying(
+        collection->query, brume_engine_dialect(engine), tables, bytes_of, &rows, columns,
+        stream_columns(collection, false, columns), sql, error);
     free(columns);
     return status;
 }
@@ -263,7 +288,7 @@ static brume_status stream_rows(stream *rows, brume_error *error)
     brume_wire *wires = calloc(most, sizeof *wires);
     brume_status status = columns && wires ? BRUME_OK : brume_no_memory(error, "the groups");
     if (status == BRUME_OK) {
-        count = stream_columns(collection, columns);
+        count = stream_columns(collection, true, columns);
         for (size_t i = 0; i < count; i++)
             wires[i] = brume_type_wire(columns[i]->type);
         status = brume_collect_scan(collection, rows->engine, rows->tables, wires, count,
@@ -308,7 +333,7 @@ brume_status brume_collect_statement(const brume_collection *collection, brume_d
                                      const char *const *tables, char **sql, brume_error *error)
 {
     return brume_collect_streams(collection)
-               ? brume_collect_print_rows(collection, dialect, tables, sql, error)
+               ? print_rows(collection, false, dialect, tables, sql, error)
                : brume_collect_print_groups(collection, dialect, tables, sql, error);
 }
 

@@ -19,8 +19,9 @@ BRUME_MUST_USE brume_status brume_collect(const brume_collection *collection, br
                                           brume_collected **out, brume_error *error);
 void brume_collected_close(brume_collected *collected);
 
-/* The statement that brume_collect gives to an engine of this dialect; `tables[i]` is what stands
- * for catalog table i in FROM. *sql is the caller's, to free. */
+/* The statement that brume_collect gives to an engine of this dialect, and in it the bounds to
+ * which values are clamped, by the engine or when they are here; `tables[i]` is what stands for
+ * catalog table i in FROM. *sql is the caller's, to free. */
 BRUME_MUST_USE brume_status brume_collect_statement(const brume_collection *collection,
                                                     brume_dialect dialect,
                                                     const char *const *tables, char **sql,

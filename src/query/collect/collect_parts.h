@@ -41,7 +41,7 @@ BRUME_MUST_USE brume_status brume_collect_groups(const brume_collection *collect
                                                  brume_engine *engine, const char **tables,
                                                  brume_collected *collected, brume_error *error);
 
-/* The SELECT of the rows: unit, keys, values. */
+/* The SELECT of the rows: unit, keys, values, which are clamped when they are here. */
 BRUME_MUST_USE brume_status brume_collect_print_rows(const brume_collection *collection,
                                                      brume_dialect dialect,
                                                      const char *const *tables, char **sql,

@@ -253,6 +253,15 @@ static brume_limit_factor factor_of(brume_u128 norm, const brume_total_limit *li
                                    : brume_limit_factor_of(norm, limit->limit, p);
 }
 
+/* Is none of the sums of what a unit has: are lists drawn from, or units counted? */
+static bool sums_nothing(const brume_limited_sum *sums, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (sums[i].kind != BRUME_MEASURE_UNITS && !brume_measure_kind_selects(sums[i].kind))
+            return false;
+    return true;
+}
+
 static void limit_shard(void *context, size_t lane, const shard *own)
 {
     const limiting *how = context;
@@ -298,7 +307,8 @@ brume_status brume_totals_limit(brume_bounder *bounder, const brume_total_limit 
     how.limited = bounder->limited = calloc(all * lane_count + 1, sizeof *bounder->limited);
     brume_status status = BRUME_OK;
     if (how.norms && how.factors && bounder->limited) {
-        visit_shards(bounder, lane_count, limit_shard, &how);
+        if (!sums_nothing(sums, sum_count))
+            visit_shards(bounder, lane_count, limit_shard, &how);
         for (size_t i = all; i < all * lane_count; i++)
             bounder->limited[i % all] += bounder->limited[i];
         for (size_t i = 0; i < group_count; i++)

@@ -12,18 +12,20 @@
 
 enum { FIRST = 256 };
 
-void brume_totals_clear(shard *own)
+void brume_totals_clear(shard *own, size_t list_count)
 {
     free((void *)own->totals.blocks);
+    free((void *)own->unit_names);
     free(own->kept_keys);
-    free((void *)own->listed.blocks);
+    for (size_t i = 0; own->listed && i < list_count; i++)
+        free((void *)own->listed[i].blocks);
+    free(own->listed);
 }
 
 /* ---- room ---- */
 
-/* Room for the next WAITING_MOST records. */
-static brume_status make_records(records *all, brume_bounder *bounder, size_t size,
-                                 brume_error *error)
+brume_status brume_records_reserve(records *all, brume_bounder *bounder, size_t size,
+                                   brume_error *error)
 {
     if ((all->block_count << BLOCK_BITS) - all->count >= WAITING_MOST)
         return BRUME_OK;
@@ -45,9 +47,7 @@ static brume_status make_records(records *all, brume_bounder *bounder, size_t si
 /* So that the next WAITING_MOST rows move nothing. */
 static brume_status make_room(shard *own, brume_bounder *bounder, brume_error *error)
 {
-    BRUME_TRY(make_records(&own->totals, bounder, bounder->total_size, error));
-    if (bounder->listed_size)
-        BRUME_TRY(make_records(&own->listed, bounder, bounder->listed_size, error));
+    BRUME_TRY(brume_records_reserve(&own->totals, bounder, bounder->total_size, error));
     if (bounder->plan.keep_key && own->kept_room - own->unit_count < WAITING_MOST) {
         size_t room = own->kept_room + own->kept_room / 2 + FIRST;
         kept_key *kept = realloc(own->kept_keys, room * sizeof *kept);
@@ -90,30 +90,7 @@ static brume_status make_places(shard *own, brume_bounder *bounder, brume_error 
     return BRUME_OK;
 }
 
-/* ---- units ---- */
-
-/* A slot is taken where `block` is set; that of a text unit points to its name. `count` is the
- * number of the unit. */
-static brume_status begin_unit(shard *own, brume_bounder *bounder, unit_slot *slot,
-                               const waiting_row *row, brume_error *error)
-{
-    unsigned char *block = (unsigned char *)own;
-    if (bounder->text_units) {
-        const unsigned char *name =
-            brume_units_keep_name(own, bounder, row->unit.text, row->text_length);
-        block = brume_slab_take(&own->blocks, &bounder->pages, sizeof name);
-        if (!name || !block)
-            return brume_no_memory(error, "the units and groups");
-        memcpy(block, &name, sizeof name);
-    }
-    *slot = (unit_slot){.unit = bounder->text_units ? row->unit_hash : row->unit.number,
-                        .block = block,
-                        .count = (uint32_t)own->unit_count};
-    if (bounder->plan.keep_key)
-        own->kept_keys[own->unit_count] = (kept_key){row->rank, row->group};
-    own->unit_count++;
-    return BRUME_OK;
-}
+/* ---- groups that units keep ---- */
 
 /* The least rank; should two groups ever have equal ones, their keys decide. So it is the same for
  * every order of the rows. */
@@ -141,7 +118,7 @@ static total *find_total(shard *own, const brume_bounder *bounder, uint32_t unit
 {
     if (bounder->plan.key_count == 0)
         return unit < own->totals.count ? total_in(bounder, own, unit)
-                                        : new_total(own, bounder, unit, row->group);
+                                        : new_total(own, bounder, unit, 0);
     uint64_t tag = row->rank >> 32 << 32;
     size_t at = first_place(own, row->rank);
     for (; own->places[at]; at = (at + 1) & (own->place_room - 1)) {
@@ -172,44 +149,28 @@ static void add_row(const brume_bounder *bounder, total *to, const uint64_t *mea
         uint64_t *words = to->words + bounder->total_at[i];
         brume_i128 x = (brume_i128)measured_value(bounder, measured, i) - bounder->values[i].centre;
         words[0]++;
+        if (bounder->values[i].no_sum)
+            continue;
         add_wide(words + 1, x);
         if (bounder->values[i].squares)
             add_wide(words + 3, x * x);
     }
 }
 
-/* The breaker's words are those of no other hash: `rows` is the number of the row in its pair. */
-static void list_row(shard *own, const brume_bounder *bounder, const total *of,
-                     const waiting_row *row)
-{
-    const uint64_t words[] = {row->rank, of->rows};
-    listed_row *made = record_in(&own->listed, bounder->listed_size, own->listed.count++);
-    made->unit = of->unit;
-    made->group = of->group;
-    if (bounder->breaks_ties)
-        made->words[0] = brume_siphash_words(&bounder->choice_key, words, 2);
-    memcpy(listed_measured(bounder, made), row->measured, bounder->measured_size);
-}
-
 /* ---- taking rows: memory is fetched in steps, each before the next asks for it ---- */
-
-static const waiting_row *row_at(const brume_bounder *bounder, const unsigned char *rows, size_t i)
-{
-    return (const waiting_row *)(const void *)(rows + i * bounder->waiting_size);
-}
 
 static void fetch(const shard *own, const brume_bounder *bounder, const unsigned char *rows,
                   size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const waiting_row *row = row_at(bounder, rows, i);
-        __builtin_prefetch(&own->slots[row->unit_hash & (own->slot_room - 1)]);
+        const waiting_row *row = waiting_in(bounder, rows, i);
+        __builtin_prefetch(&own->unit_places[row->unit_hash & (own->unit_room - 1)]);
         if (own->place_room)
             __builtin_prefetch(&own->places[first_place(own, row->rank)]);
     }
     __asm__ volatile("" ::: "memory");
     for (size_t i = 0; own->place_room && i < count; i++) { /* the totals that are found there */
-        uint64_t rank = row_at(bounder, rows, i)->rank;
+        uint64_t rank = waiting_in(bounder, rows, i)->rank;
         uint64_t found = own->places[first_place(own, rank)];
         if (found && (found ^ rank) >> 32 == 0)
             __builtin_prefetch(total_in(bounder, own, (uint32_t)found - 1), 1);
@@ -217,30 +178,43 @@ static void fetch(const shard *own, const brume_bounder *bounder, const unsigned
     __asm__ volatile("" ::: "memory");
 }
 
+/* The number of the row's unit; a new one's, if need be. */
+static brume_status number_unit(shard *own, brume_bounder *bounder, const waiting_row *row,
+                                uint32_t *number, brume_error *error)
+{
+    unit_place *place = brume_totals_find_unit(own, bounder, row);
+    if (!place->number) {
+        BRUME_TRY(brume_totals_add_unit(own, bounder, place, row, error));
+        if (bounder->plan.keep_key)
+            own->kept_keys[place->number - 1] = (kept_key){row->rank, row->group};
+    } else if (bounder->plan.keep_key) {
+        keep_key(own, bounder, place->number - 1, row);
+    }
+    *number = place->number - 1;
+    return BRUME_OK;
+}
+
 brume_status brume_totals_take(shard *own, brume_bounder *bounder, const unsigned char *rows,
                                size_t count, brume_error *error)
 {
     total *totals[WAITING_MOST];
-    BRUME_TRY(brume_units_reserve(own, bounder, count, error));
+    uint64_t numbers[WAITING_MOST]; /* of the rows in their totals */
+    BRUME_TRY(brume_totals_reserve_units(own, bounder, count, error));
     BRUME_TRY(make_room(own, bounder, error));
     if (bounder->plan.key_count > 0)
         BRUME_TRY(make_places(own, bounder, error));
     fetch(own, bounder, rows, count);
     for (size_t i = 0; i < count; i++) {
-        bool added = false;
-        const waiting_row *row = row_at(bounder, rows, i);
-        unit_slot *slot = brume_units_find(own, bounder, row, &added);
-        if (added)
-            BRUME_TRY(begin_unit(own, bounder, slot, row, error));
-        else if (bounder->plan.keep_key)
-            keep_key(own, bounder, slot->count, row);
-        totals[i] = find_total(own, bounder, slot->count, row);
+        const waiting_row *row = waiting_in(bounder, rows, i);
+        uint32_t unit = 0;
+        BRUME_TRY(number_unit(own, bounder, row, &unit, error));
+        totals[i] = find_total(own, bounder, unit, row);
         __builtin_prefetch(totals[i], 1);
     }
     for (size_t i = 0; i < count; i++) {
-        add_row(bounder, totals[i], row_at(bounder, rows, i)->measured);
-        if (bounder->listed_size)
-            list_row(own, bounder, totals[i], row_at(bounder, rows, i));
+        add_row(bounder, totals[i], measured_in(bounder, waiting_in(bounder, rows, i)));
+        numbers[i] = totals[i]->rows;
     }
-    return BRUME_OK;
+    return bounder->list_count ? brume_lists_take(own, bounder, rows, count, totals, numbers, error)
+                               : BRUME_OK;
 }

@@ -13,6 +13,7 @@ typedef struct brume_plan_value {
     int64_t low, high;                /* bounds on the grid */
     double step;                      /* value = step * grid integer */
     bool squares, keep;
+    bool unsummed;    /* no sum of it is measured */
     bool breaks_ties; /* several quantiles are drawn one within the other */
     const brume_policy_column
         *declared; /* for modes: the grid integer is the place in its domain */

@@ -139,8 +139,8 @@ static void collect_values(brume_plan *plan, const brume_plan_table *tables)
         int value = find_value(plan, aggregate->argument, places);
         if (value == BRUME_NOT_MEASURED) {
             value = (int)plan->value_count++;
-            plan->values[value] =
-                (brume_plan_value){.argument = aggregate->argument, .declared = column};
+            plan->values[value] = (brume_plan_value){
+                .argument = aggregate->argument, .unsummed = true, .declared = column};
         }
         plan->aggregates[i].value = value;
         plan->values[value].squares = plan->values[value].squares || is_variance(aggregate->kind);
@@ -175,6 +175,9 @@ static int add_new_measure(brume_plan *plan, brume_measure_kind kind, int value)
     if (value >= 0) {
         measure->low = plan->values[value].low;
         measure->high = plan->values[value].high;
+        if (kind == BRUME_MEASURE_CENTRED || kind == BRUME_MEASURE_SQUARES ||
+            kind == BRUME_MEASURE_DIRECT)
+            plan->values[value].unsummed = false;
     }
     return (int)plan->measure_count++;
 }

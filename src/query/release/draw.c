@@ -156,18 +156,45 @@ static bool is_selection(const brume_measure *measure)
     return brume_measure_is_selection(measure) && measure->kind != BRUME_MEASURE_PRIVATE_MODE;
 }
 
-static brume_status draw_quantiles(const brume_measure *measure, const brume_bounded_group *group,
-                                   brume_bits *bits, int64_t *out, brume_error *error)
+/* Quantiles of the same values. */
+static bool ranks_alike(const brume_measure *a, const brume_measure *b)
 {
-    const brume_bounded_value *value = &group->values[measure->expression];
+    return a->kind == BRUME_MEASURE_QUANTILES && b->kind == BRUME_MEASURE_QUANTILES &&
+           a->expression == b->expression;
+}
+
+/* Where the choices of a measure in a group go. */
+static int64_t *selected_in(const brume_plan *plan, const brume_drawn *drawn, size_t measure,
+                            size_t group)
+{
+    size_t fractions = plan->measures[measure].fraction_count;
+    return &drawn->selected[drawn->selected_at[measure] + group * (fractions ? fractions : 1)];
+}
+
+/* All quantiles of a value in a group, from measure `first` on: its list is put in order once. */
+static brume_status draw_quantiles(const brume_plan *plan, brume_drawn *drawn, size_t first,
+                                   size_t group, brume_bits *bits, brume_error *error)
+{
+    const brume_measure *measure = &plan->measures[first];
+    const brume_bounded_value *value = &drawn->groups[group]->values[measure->expression];
     size_t count = (size_t)value->count;
-    if (measure->fraction_count > 1)
+    if (measure->fraction_count > 1) /* all of them are one measure */
         return brume_rank_many(bits, value->kept, value->weights, value->breaker, count,
                                measure->low, measure->high, measure->fractions,
-                               measure->fraction_count, measure->scale, out, error);
-    return brume_rank_one(bits, value->kept, value->weights, count, measure->low, measure->high,
-                          measure->fractions[0][0], measure->fractions[0][1], measure->scale, out,
-                          error);
+                               measure->fraction_count, measure->scale,
+                               selected_in(plan, drawn, first, group), error);
+    brume_ranked list;
+    brume_status status = BRUME_OK;
+    BRUME_TRY(brume_ranked_open(value->kept, value->weights, count, measure->low, measure->high,
+                                &list, error));
+    for (size_t i = first; status == BRUME_OK && i < plan->measure_count; i++)
+        if (ranks_alike(measure, &plan->measures[i]))
+            status = brume_rank_in(bits, &list, measure->low, measure->high,
+                                   plan->measures[i].fractions[0][0],
+                                   plan->measures[i].fractions[0][1], plan->measures[i].scale,
+                                   selected_in(plan, drawn, i, group), error);
+    brume_ranked_close(&list);
+    return status;
 }
 
 /* Permute-and-flip on the counts of the declared values; on their weights, in steps of
@@ -208,14 +235,15 @@ static brume_status draw_selections(const brume_plan *plan, brume_drawn *drawn, 
         return brume_no_memory(error, "the noise");
     for (size_t i = 0; i < plan->measure_count; i++) {
         const brume_measure *measure = &plan->measures[i];
-        size_t fractions = measure->fraction_count ? measure->fraction_count : 1;
-        for (size_t g = 0; is_selection(measure) && g < drawn->count; g++) {
-            int64_t *out = &drawn->selected[drawn->selected_at[i] + g * fractions];
+        bool done = false; /* with those before it */
+        for (size_t j = 0; j < i; j++)
+            done = done || ranks_alike(&plan->measures[j], measure);
+        for (size_t g = 0; is_selection(measure) && !done && g < drawn->count; g++)
             if (measure->kind == BRUME_MEASURE_QUANTILES)
-                BRUME_TRY(draw_quantiles(measure, drawn->groups[g], bits, out, error));
+                BRUME_TRY(draw_quantiles(plan, drawn, i, g, bits, error));
             else
-                BRUME_TRY(draw_mode(measure, drawn->groups[g], bits, out, error));
-        }
+                BRUME_TRY(draw_mode(measure, drawn->groups[g], bits, selected_in(plan, drawn, i, g),
+                                    error));
     }
     return BRUME_OK;
 }

@@ -7,28 +7,17 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <brume/noise/primitive.h>
 #include <brume/noise/select.h>
 
 #include "base/error.h"
-#include "base/sort.h"
 #include "number/wide.h"
 #include "query/limit/clip.h"
 
-/* Sorted values, and what the first i of them weigh together; NULL: that is i. Equal values may be
- * one that weighs as much as all of them. */
-typedef struct ranked {
-    int64_t *values;
-    uint64_t *upto;
-    size_t count;
-    bool weighted; /* in parts of a row; else each of the values that were given weighs 1 */
-} ranked;
-
-static uint64_t weight_of(const ranked *all, size_t begin, size_t end)
+static uint64_t weight_of(const brume_ranked *all, size_t begin, size_t end)
 {
-    return all->upto ? all->upto[end] - all->upto[begin] : end - begin;
+    return all->upto[end] - all->upto[begin];
 }
 
 /* -max(0, below - qN, qN - upto) in units of 1/den of a weight. */
@@ -73,7 +62,7 @@ static void add_run(runs *all, uint64_t length, int64_t utility_of_run)
 }
 
 /* The values from `begin` to `end`, all within low .. high. */
-static void make_runs(runs *all, const ranked *list, size_t begin, size_t end, int64_t low,
+static void make_runs(runs *all, const brume_ranked *list, size_t begin, size_t end, int64_t low,
                       int64_t high, int64_t num, int64_t den)
 {
     const int64_t *values = list->values;
@@ -81,16 +70,12 @@ static void make_runs(runs *all, const ranked *list, size_t begin, size_t end, i
     all->count = 0;
     int64_t next = low; /* first point not yet in a run */
     bool done = false;  /* high itself is in a run */
-    for (size_t i = begin; i < end;) {
-        size_t after = i;
-        while (after < end && values[after] == values[i])
-            after++;
-        uint64_t below = weight_of(list, begin, i), upto = weight_of(list, begin, after);
+    for (size_t i = begin; i < end; i++) {
+        uint64_t below = weight_of(list, begin, i), upto = weight_of(list, begin, i + 1);
         add_run(all, (uint64_t)values[i] - (uint64_t)next, utility(below, below, whole, num, den));
         add_run(all, 1, utility(below, upto, whole, num, den));
         done = values[i] == high;
         next = done ? high : values[i] + 1;
-        i = after;
     }
     if (!done)
         add_run(all, (uint64_t)high - (uint64_t)next + 1, utility(whole, whole, whole, num, den));
@@ -113,114 +98,29 @@ static brume_status choose(brume_bits *bits, const runs *all, int64_t low, int64
 }
 
 /* What weighs 1 is a row, or with weights a part of one: the rate is per row. */
-static double rate_per_weight(const ranked *list, double rate)
+static double rate_per_weight(const brume_ranked *list, double rate)
 {
     return list->weighted ? ldexp(rate, -BRUME_LIMIT_WEIGHT_BITS) : rate; /* exact */
 }
 
 /* `room` is for the runs of so many values, or more. */
-static brume_status rank_sorted(brume_bits *bits, const ranked *list, size_t begin, size_t end,
-                                int64_t low, int64_t high, int64_t num, int64_t den, double rate,
-                                runs *room, int64_t *out, brume_error *error)
+static brume_status rank_sorted(brume_bits *bits, const brume_ranked *list, size_t begin,
+                                size_t end, int64_t low, int64_t high, int64_t num, int64_t den,
+                                double rate, runs *room, int64_t *out, brume_error *error)
 {
     make_runs(room, list, begin, end, low, high, num, den);
     return choose(bits, room, low, den, rate_per_weight(list, rate), out, error);
 }
 
-/* ---- sorting ---- */
-
-static void close_ranked(ranked *list)
+brume_status brume_rank_in(brume_bits *bits, const brume_ranked *list, int64_t low, int64_t high,
+                           int64_t num, int64_t den, double rate, int64_t *out, brume_error *error)
 {
-    free(list->values);
-    free(list->upto);
-}
-
-enum { COUNTED = 4096 }; /* points within the bounds: few, because each takes time in every group */
-
-/* What each of the `width` points from `low` on weighs, and which of them are there. */
-typedef struct tally {
-    uint64_t *weights;
-    bool *there;
-    size_t width, different;
-} tally;
-
-static brume_status open_tally(const int64_t *values, const uint32_t *weights, size_t count,
-                               int64_t low, size_t width, tally *out, brume_error *error)
-{
-    tally all = {calloc(width, sizeof *all.weights), calloc(width, sizeof *all.there), width, 0};
-    if (!all.weights || !all.there) {
-        free(all.weights);
-        free(all.there);
-        return brume_no_memory(error, "the values of a quantile");
-    }
-    for (size_t i = 0; i < count; i++) {
-        uint64_t point = (uint64_t)values[i] - (uint64_t)low;
-        all.weights[point] += weights ? weights[i] : 1;
-        all.there[point] = true;
-    }
-    for (size_t i = 0; i < width; i++)
-        all.different += all.there[i];
-    *out = all;
-    return BRUME_OK;
-}
-
-/* Gives the same as sorting does. */
-static brume_status count_ranked(const int64_t *values, const uint32_t *weights, size_t count,
-                                 int64_t low, size_t width, ranked *out, brume_error *error)
-{
-    tally all = {0};
-    BRUME_TRY(open_tally(values, weights, count, low, width, &all, error));
-    ranked list = {malloc((all.different + 1) * sizeof *list.values),
-                   malloc((all.different + 1) * sizeof *list.upto), 0, weights != NULL};
-    bool good = list.values && list.upto;
-    if (good)
-        list.upto[0] = 0;
-    for (size_t i = 0; good && i < width; i++)
-        if (all.there[i]) {
-            list.values[list.count] = (int64_t)((uint64_t)low + i);
-            list.upto[list.count + 1] = list.upto[list.count] + all.weights[i];
-            list.count++;
-        }
-    free(all.weights);
-    free(all.there);
-    if (good)
-        *out = list;
-    else
-        close_ranked(&list);
-    return good ? BRUME_OK : brume_no_memory(error, "the values of a quantile");
-}
-
-/* A sorted copy; with weights, of both. Values of so few points are counted instead. Which of the
- * two it is must depend on the bounds alone, which are public: one value far from the others would
- * be seen in the time that an answer takes. */
-static brume_status open_ranked(const int64_t *values, const uint32_t *weights, size_t count,
-                                int64_t low, int64_t high, ranked *out, brume_error *error)
-{
-    uint64_t last = (uint64_t)high - (uint64_t)low;
-    if (last < COUNTED)
-        return count_ranked(values, weights, count, low, (size_t)last + 1, out, error);
-    ranked list = {malloc((count + 1) * sizeof *list.values),
-                   weights ? malloc((count + 1) * sizeof *list.upto) : NULL, count,
-                   weights != NULL};
-    uint32_t *beside = weights ? malloc((count + 1) * sizeof *beside) : NULL;
-    brume_status status = list.values && (!weights || (list.upto && beside))
-                              ? BRUME_OK
-                              : brume_no_memory(error, "the values of a quantile");
-    if (status == BRUME_OK && count) {
-        memcpy(list.values, values, count * sizeof *values);
-        if (weights)
-            memcpy(beside, weights, count * sizeof *weights);
-        status = brume_sort_with(list.values, beside, count, error);
-    }
-    if (status == BRUME_OK && weights)
-        list.upto[0] = 0;
-    for (size_t i = 0; status == BRUME_OK && weights && i < count; i++)
-        list.upto[i + 1] = list.upto[i] + beside[i];
-    free(beside);
+    runs room;
+    brume_status status = open_runs(list->count, &room, error);
     if (status == BRUME_OK)
-        *out = list;
-    else
-        close_ranked(&list);
+        status =
+            rank_sorted(bits, list, 0, list->count, low, high, num, den, rate, &room, out, error);
+    close_runs(&room);
     return status;
 }
 
@@ -228,15 +128,10 @@ brume_status brume_rank_one(brume_bits *bits, const int64_t *values, const uint3
                             size_t count, int64_t low, int64_t high, int64_t num, int64_t den,
                             double rate, int64_t *out, brume_error *error)
 {
-    ranked list;
-    runs room;
-    BRUME_TRY(open_ranked(values, weights, count, low, high, &list, error));
-    brume_status status = open_runs(list.count, &room, error);
-    if (status == BRUME_OK)
-        status =
-            rank_sorted(bits, &list, 0, list.count, low, high, num, den, rate, &room, out, error);
-    close_runs(&room);
-    close_ranked(&list);
+    brume_ranked list;
+    BRUME_TRY(brume_ranked_open(values, weights, count, low, high, &list, error));
+    brume_status status = brume_rank_in(bits, &list, low, high, num, den, rate, out, error);
+    brume_ranked_close(&list);
     return status;
 }
 
@@ -244,7 +139,7 @@ brume_status brume_rank_one(brume_bits *bits, const int64_t *values, const uint3
 
 typedef struct recursion {
     brume_bits *bits;
-    const ranked *list; /* refined */
+    const brume_ranked *list; /* refined */
     const int64_t (*fractions)[2];
     double rate;
     runs *room;
@@ -337,7 +232,7 @@ brume_status brume_rank_many(brume_bits *bits, const int64_t *values, const uint
     int64_t last = (int64_t)((width << t) | ((UINT64_C(1) << t) - 1));
     int64_t *refined = malloc((count + 1) * sizeof *refined);
     int64_t *answers = malloc((fraction_count + 1) * sizeof *answers);
-    ranked list = {0};
+    brume_ranked list = {0};
     runs room = {NULL, NULL, 0};
     brume_status status = refined && answers ? BRUME_OK
                                              : brume_no_memory(error, "the values of a quantile");
@@ -346,7 +241,7 @@ brume_status brume_rank_many(brume_bits *bits, const int64_t *values, const uint
         refined[i] = (int64_t)(((uint64_t)values[i] - (uint64_t)low) << t |
                                (t ? breaker[i] >> (32 - t) : 0));
     if (status == BRUME_OK)
-        status = open_ranked(refined, weights, count, 0, last, &list, error);
+        status = brume_ranked_open(refined, weights, count, 0, last, &list, error);
     if (status == BRUME_OK)
         status = open_runs(list.count, &room, error);
     if (status == BRUME_OK) {
@@ -356,7 +251,7 @@ brume_status brume_rank_many(brume_bits *bits, const int64_t *values, const uint
     for (size_t i = 0; status == BRUME_OK && i < fraction_count; i++)
         out[i] = (int64_t)((uint64_t)low + ((uint64_t)answers[i] >> t));
     close_runs(&room);
-    close_ranked(&list);
+    brume_ranked_close(&list);
     free(refined);
     free(answers);
     return status;

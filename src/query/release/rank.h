@@ -13,6 +13,8 @@
 #include <brume/bits.h>
 #include <brume/status.h>
 
+#include "query/limit/ranked.h"
+
 /* One quantile q = num/den of `values` (in any order). Law: P[v] proportional to
  * exp(rate * u(v)) on low .. high, u(v) = -max(0, #{x < v} - qN, qN - #{x <= v}).
  * An empty list gives a uniform point: that it is empty is private too. */
@@ -20,6 +22,11 @@ BRUME_MUST_USE brume_status brume_rank_one(brume_bits *bits, const int64_t *valu
                                            const uint32_t *weights, size_t count, int64_t low,
                                            int64_t high, int64_t num, int64_t den, double rate,
                                            int64_t *out, brume_error *error);
+
+/* The same of values that are in order, for several quantiles that are drawn each by itself. */
+BRUME_MUST_USE brume_status brume_rank_in(brume_bits *bits, const brume_ranked *list, int64_t low,
+                                          int64_t high, int64_t num, int64_t den, double rate,
+                                          int64_t *out, brume_error *error);
 
 /* Several quantiles, ascending: the middle one on all values, then each side on its own part, at
  * the same rate. `breaker` (one per value, uniform) splits equal values in the right proportion.
