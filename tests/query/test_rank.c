@@ -261,36 +261,38 @@ static void weights_stand_for_rows(void **state)
     brume_bits_close(bits);
 }
 
-/* Where there are few points for each value they are counted, else sorted. The points that only the
- * wide ones have are hardly ever drawn: the chance of one is below 1e-30. From the same bits both
- * give the same points. */
+/* Whether values are counted or sorted shows nowhere but in time; which it is follows from the
+ * bounds and the plan alone. Some weigh nothing, some lie at the bounds. */
 static void counting_and_sorting_give_the_same(void **state)
 {
     (void)state;
-    enum { VALUES = 500, DRAWS = 2000 };
+    enum { VALUES = 500, LAST = 20000 };
     brume_error error = {0};
     int64_t values[VALUES];
     uint32_t weights[VALUES];
-    for (int64_t i = 0; i < VALUES; i++) {
-        values[i] = i * i % 41 - 7;
-        weights[i] = i % 7 ? (uint32_t)(20000 + i * 100) : 0; /* some weigh nothing */
-    }
-    brume_bits *counted = brume_tape_open_seeded(5), *sorted = brume_tape_open_seeded(5);
-    bool moved = false;
-    int64_t before = 0;
-    for (int i = 0; i < DRAWS; i++) {
-        int64_t a = 0, b = 0;
-        assert_ok(brume_rank_one(counted, values, weights, VALUES, -100, 3899, i % 3 + 1, 4, 1, &a,
-                                 &error));
-        assert_ok(brume_rank_one(sorted, values, weights, VALUES, -100, 3900, i % 3 + 1, 4, 1, &b,
-                                 &error));
-        assert_int_equal(a, b);
-        moved = moved || (i > 0 && a != before);
-        before = a;
-    }
-    assert_true(moved);
-    brume_bits_close(counted);
-    brume_bits_close(sorted);
+    for (size_t count = 0; count <= VALUES; count += 125)
+        for (int weighted = 0; weighted < 2; weighted++) {
+            for (int64_t i = 0; i < VALUES; i++) {
+                values[i] = i == 9 ? LAST - 100 : i == 7 ? -100 : i * i * i % 4001 - 50;
+                weights[i] = i % 7 ? (uint32_t)(20000 + i * 100) : 0;
+            }
+            brume_ranked counted, sorted;
+            const uint32_t *beside = weighted ? weights : NULL;
+            assert_ok(brume_ranked_open(values, beside, count, -100, LAST - 100, LAST + 1, &counted,
+                                        &error));
+            assert_ok(
+                brume_ranked_open(values, beside, count, -100, LAST - 100, LAST, &sorted, &error));
+            assert_int_equal(counted.count, sorted.count);
+            assert_int_equal(counted.weighted, weighted);
+            assert_int_equal(sorted.weighted, weighted);
+            for (size_t i = 0; i < sorted.count; i++)
+                assert_int_equal(counted.values[i], sorted.values[i]);
+            for (size_t i = 0; i <= sorted.count; i++)
+                assert_int_equal(counted.upto[i], sorted.upto[i]);
+            assert_true(count == 0 || sorted.count > count / 2);
+            brume_ranked_close(&counted);
+            brume_ranked_close(&sorted);
+        }
 }
 
 /* Memory that was never written holds, here, what ends the list: it must not be taken for one more

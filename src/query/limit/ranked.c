@@ -1,5 +1,4 @@
-/* The values of a quantile in order: counted, where there are few points for each value, or sorted.
- */
+/* The values of a quantile in order: counted, where their bounds have few points, or sorted. */
 #include "query/limit/ranked.h"
 
 #include <stdlib.h>
@@ -38,7 +37,6 @@ static void append(brume_ranked *list, int64_t value, uint64_t weight)
 /* ---- counting ---- */
 
 enum {
-    POINTS_EACH = 8, /* points for each value, at most: more would take more room than sorting */
     PAGE_BITS = 9,
     PAGE = 1 << PAGE_BITS, /* points whose weights lie behind each other */
 };
@@ -131,10 +129,11 @@ static brume_status open_sorted(const int64_t *values, const uint32_t *weights, 
 }
 
 brume_status brume_ranked_open(const int64_t *values, const uint32_t *weights, size_t count,
-                               int64_t low, int64_t high, brume_ranked *out, brume_error *error)
+                               int64_t low, int64_t high, uint64_t points, brume_ranked *out,
+                               brume_error *error)
 {
     brume_ranked list = {.weighted = weights != NULL};
-    bool few = ((uint64_t)high - (uint64_t)low) / POINTS_EACH < count;
+    bool few = (uint64_t)high - (uint64_t)low < points;
     brume_status status = few ? open_counted(values, weights, count, low, high, &list, error)
                               : open_sorted(values, weights, count, low, high, &list, error);
     if (status == BRUME_OK)

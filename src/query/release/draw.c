@@ -185,8 +185,9 @@ static brume_status draw_quantiles(const brume_plan *plan, brume_drawn *drawn, s
                                selected_in(plan, drawn, first, group), error);
     brume_ranked list;
     brume_status status = BRUME_OK;
+    uint64_t points = plan->query->key_count ? BRUME_RANKED_POINTS : BRUME_RANKED_POINTS_ALONE;
     BRUME_TRY(brume_ranked_open(value->kept, value->weights, count, measure->low, measure->high,
-                                &list, error));
+                                points, &list, error));
     for (size_t i = first; status == BRUME_OK && i < plan->measure_count; i++)
         if (ranks_alike(measure, &plan->measures[i]))
             status = brume_rank_in(bits, &list, measure->low, measure->high,

@@ -129,7 +129,8 @@ brume_status brume_rank_one(brume_bits *bits, const int64_t *values, const uint3
                             double rate, int64_t *out, brume_error *error)
 {
     brume_ranked list;
-    BRUME_TRY(brume_ranked_open(values, weights, count, low, high, &list, error));
+    BRUME_TRY(
+        brume_ranked_open(values, weights, count, low, high, BRUME_RANKED_POINTS, &list, error));
     brume_status status = brume_rank_in(bits, &list, low, high, num, den, rate, out, error);
     brume_ranked_close(&list);
     return status;
@@ -241,7 +242,8 @@ brume_status brume_rank_many(brume_bits *bits, const int64_t *values, const uint
         refined[i] = (int64_t)(((uint64_t)values[i] - (uint64_t)low) << t |
                                (t ? breaker[i] >> (32 - t) : 0));
     if (status == BRUME_OK)
-        status = brume_ranked_open(refined, weights, count, 0, last, &list, error);
+        status =
+            brume_ranked_open(refined, weights, count, 0, last, BRUME_RANKED_POINTS, &list, error);
     if (status == BRUME_OK)
         status = open_runs(list.count, &room, error);
     if (status == BRUME_OK) {
