@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "ledger/journal.h"
 #include "ledger/mark.h"
 #include "ledger/user_row.h"
 #include "number/rounding.h"
@@ -130,6 +131,33 @@ static void what_is_public_elsewhere_may_be_read_and_not_shown(void **state)
     assert_fails(see(ledger, "both", true, "table:9", true), BRUME_EPOLICY);
 }
 
+/* Rejects: the public tables of a new dataset not held against the protected ones of the others. */
+static void a_public_table_of_a_new_dataset_is_not_a_protected_one(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    register_dataset(ledger, "people", "1", NULL); /* has the mark path:/people */
+    brume_charge one = price_of("1", NULL);
+    brume_filter filter;
+    assert_ok(brume_filter_make(BRUME_RULE_PURE, &one.amount, &one.delta, NULL, &filter, &error));
+    json_t *policy = json_object();
+    for (int own = 0; own < 2; own++) {
+        const char *protected = "path:/mine", *public = own ? "path:/open" : "path:/people";
+        brume_registration tables = {.name = "both",
+                                     .source = "both",
+                                     .marks = &protected,
+                                     .mark_count = 1,
+                                     .public_marks = &public,
+                                     .public_mark_count = 1,
+                                     .data_version = "",
+                                     .adjacency = BRUME_ADD_REMOVE,
+                                     .filter = &filter,
+                                     .policy = policy};
+        assert_fails(brume_ledger_register(ledger, &tables, &error),
+                     own ? BRUME_OK : BRUME_EPOLICY);
+    }
+    json_decref(policy);
+}
+
 /* Rejects: the descriptor 0 taken for a failure. */
 static void a_ledger_is_made_where_standard_input_is_closed(void **state)
 {
@@ -173,14 +201,28 @@ static void the_row_that_is_missing_is_named(void **state)
     remove_place(&where);
 }
 
+/* Rejects: a refusal in the journal that names no dataset, taken for one. */
+static void a_refusal_of_nothing_is_found(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_ledger_report report;
+    assert_ok(brume_store_begin(ledger, &error));
+    assert_ok(brume_journal_append(ledger, "refuse", json_object(), &error));
+    assert_ok(brume_store_commit(ledger, &error));
+    assert_fails(brume_ledger_verify(ledger, &report, &error), BRUME_EDAMAGED);
+    assert_string_equal(error.message, "journal row 2: refuses nothing");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_fresh_ledger(the_cap_itself_may_be_asked_for_under_concentrated),
         cmocka_unit_test(usual_deltas_are_rounded_down),
         with_fresh_ledger(what_is_public_elsewhere_may_be_read_and_not_shown),
+        with_fresh_ledger(a_public_table_of_a_new_dataset_is_not_a_protected_one),
         cmocka_unit_test(a_ledger_is_made_where_standard_input_is_closed),
         cmocka_unit_test(the_row_that_is_missing_is_named),
+        with_fresh_ledger(a_refusal_of_nothing_is_found),
     };
     return cmocka_run_group_tests_name("ledger edges", tests, NULL, NULL);
 }

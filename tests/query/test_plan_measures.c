@@ -152,7 +152,8 @@ static void tables_and_columns_are_those_of_the_query(void **state)
 {
     (void)state;
     static const char *const patients[][2] = {
-        {"SELECT COUNT(*) FROM patients", "5 7: rows 0 0..0; count=0"}};
+        {"SELECT COUNT(*) FROM patients", "5 7: rows 0 0..0; count=0"},
+        {"SELECT COUNT(sex) FROM patients", "5 7: values 0 0..0; count=0"}};
     static const char *const declared[][2] = {
         {"SELECT COUNT(age), MEDIAN(age) FROM visits",
          "2 3: values 0 0..120, quantiles 0 0..120 1/2; count=0, selection=1 fraction=0"},
@@ -160,7 +161,7 @@ static void tables_and_columns_are_those_of_the_query(void **state)
          "patient) t",
          "1 1: units 0 0..0; count=0"}};
     const terms of = {BRUME_ADD_REMOVE, {2, 5}, {3, 7}, 0, false};
-    plans_are(patients, 1, &of);
+    plans_are(patients, 2, &of);
     ages_are_declared = true;
     plans_are(declared, 2, &of);
     ages_are_declared = false;

@@ -248,11 +248,11 @@ static void gaussian_keys_use_what_the_formula_says(void **state)
         check_query(1, i % 2, true);
     for (int i = 0; i < 1000; i++)
         check_query(1, i % 2, false);
-    for (int i = 0; i < 120; i++)
+    for (int i = 0; i < 500; i++)
         check_query(i % 2 ? 9 + below(30) : 257 + below(99), i % 2, true);
     for (int i = 0; i < 60; i++)
         check_query(3, false, true);
-    for (int i = 0; i < 12; i++)
+    for (int i = 0; i < 100; i++)
         check_query(3, true, true);
     for (int i = 0; i < 4; i++)
         check_query(9 + below(4), false, true); /* by all cases here, where replace has one sum */
