@@ -110,7 +110,7 @@ static void fill(brume_wire wire, const int *cells, size_t stride, size_t count,
     int64_t *whole = room;
     double *real = room;
     brume_text *text = room;
-    *valid = 0;
+    *valid = ~UINT64_C(0) << count; /* what lies behind is nobody's, and not NULL either */
     for (size_t i = 0; i < count; i++) {
         int cell = cells[i * stride], at = cell < 0 ? 0 : cell;
         *valid |= (uint64_t)(cell >= 0) << i;

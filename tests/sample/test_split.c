@@ -124,14 +124,15 @@ static void rare_digits_are_kept_with_their_probability(void **state)
     static const double scales[] = {0x1.000001p20, 0x1.0000001p30, 0x1.3p41, 0x1.0000001p49};
     size_t kept_count = 0, rejected = 0;
     for (size_t s = 0; s < sizeof scales / sizeof *scales; s++)
-        for (uint64_t at = 0; at < 400; at++) {
+        for (uint64_t step = 0; step < 800; step++) { /* each at both ends of its cell */
+            uint64_t at = step / 2;
             brume_inversion *law = open_law(BRUME_GEOMETRIC, scales[s]);
             const unsigned bits = 64 - law->low_bits;
             uint64_t whole = UINT64_C(1) << bits, rare = whole >> 19;
             uint64_t digit = law->low_bits ? (UINT64_C(1) << law->low_bits) - 1 : 0;
             uint64_t uniform = whole - rare + (at < 3 ? at : rare / 400 * at), got = 0;
             uint64_t more[6] = {0};
-            memset(more, at % 2 ? 0xff : 0, sizeof more);
+            memset(more, step % 2 ? 0xff : 0, sizeof more);
             brume_bits *tape = brume_tape_open(more, 0, more, 6);
             bool kept = false;
             assert_true(keep_low(law, digit << bits | uniform, tape, &got, &kept));
@@ -140,7 +141,7 @@ static void rare_digits_are_kept_with_their_probability(void **state)
             mpfr_t u, weight;
             mpfr_inits2(400, u, weight, (mpfr_ptr)NULL);
             mpfr_set_ui(u, uniform, MPFR_RNDN);
-            if (at % 2)
+            if (step % 2)
                 mpfr_add_d(u, u, 1 - 0x1p-50, MPFR_RNDN);
             mpfr_div_2ui(u, u, bits, MPFR_RNDN);
             brume_scale_inverse(weight, &law->whole, MPFR_RNDN);
