@@ -217,7 +217,8 @@ static void every_selection_is_of_its_own_group_and_place(void **state)
     brume_measure *measures = malloc(sizeof wanted); /* just as many */
     assert_non_null(measures);
     memcpy(measures, wanted, sizeof wanted);
-    brume_plan plan = {.measures = measures, .measure_count = 5};
+    brume_query query = {.key_count = 1};
+    brume_plan plan = {.query = &query, .measures = measures, .measure_count = 5};
     for (int weighted = 0; weighted <= 1; weighted++) {
         place all;
         /* value 0: g once, and 9 values about it; as a mode: g weighs the most */

@@ -156,11 +156,11 @@ static bool is_selection(const brume_measure *measure)
     return brume_measure_is_selection(measure) && measure->kind != BRUME_MEASURE_PRIVATE_MODE;
 }
 
-/* Quantiles of the same values. */
+/* Single quantiles of the same values. */
 static bool ranks_alike(const brume_measure *a, const brume_measure *b)
 {
     return a->kind == BRUME_MEASURE_QUANTILES && b->kind == BRUME_MEASURE_QUANTILES &&
-           a->expression == b->expression;
+           a->fraction_count == 1 && b->fraction_count == 1 && a->expression == b->expression;
 }
 
 /* Where the choices of a measure in a group go. */
@@ -171,14 +171,14 @@ static int64_t *selected_in(const brume_plan *plan, const brume_drawn *drawn, si
     return &drawn->selected[drawn->selected_at[measure] + group * (fractions ? fractions : 1)];
 }
 
-/* All quantiles of a value in a group, from measure `first` on: its list is put in order once. */
+/* The measure `first` in a group, and all later ones like it: their list is put in order once. */
 static brume_status draw_quantiles(const brume_plan *plan, brume_drawn *drawn, size_t first,
                                    size_t group, brume_bits *bits, brume_error *error)
 {
     const brume_measure *measure = &plan->measures[first];
     const brume_bounded_value *value = &drawn->groups[group]->values[measure->expression];
     size_t count = (size_t)value->count;
-    if (measure->fraction_count > 1) /* all of them are one measure */
+    if (measure->fraction_count > 1)
         return brume_rank_many(bits, value->kept, value->weights, value->breaker, count,
                                measure->low, measure->high, measure->fractions,
                                measure->fraction_count, measure->scale,
