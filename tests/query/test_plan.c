@@ -205,7 +205,7 @@ static void no_plan_charges_less_than_it_uses_or_more_than_was_typed(void **stat
                 const brume_charge *charge = &all.plan->charge;
                 assert_int_equal(brume_decimal_compare(&charge->amount, &typed_epsilon), 0);
                 assert_holds(brume_decimal_compare(&charge->delta, &typed_delta) <= 0);
-                assert_holds(all.plan->price.delta <= brume_decimal_upper(&charge->delta));
+                assert_holds(all.plan->price.delta <= brume_decimal_lower(&charge->delta));
                 assert_holds(all.plan->price.epsilon <= 0.7);
                 gaussian += all.plan->price.noise == BRUME_NOISE_ROUNDED_GAUSSIAN;
                 clear(&all);

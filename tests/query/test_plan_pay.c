@@ -138,6 +138,24 @@ static void noise_decides_whose_ball_limits_totals(void **state)
     clear(&all);
 }
 
+/* Rejects: the word of a table's owner taken for a query that does not read the table. */
+static void limits_are_fixed_by_the_owners_of_what_is_read(void **state)
+{
+    (void)state;
+    const terms of = {BRUME_ADD_REMOVE, {3, 3}, {3, 3}, 0, false};
+    for (size_t t = 0; t < 2; t++) {
+        planned all;
+        brume_payment payment = {.epsilon = "1"};
+        make(&all, "SELECT COUNT(*) FROM patients", &of, "1", NULL);
+        brume_query_plan_close(all.plan);
+        all.plan = NULL;
+        all.policies[t].limits_fixed = true;
+        assert_ok(brume_query_plan_make(all.query, all.tables, &payment, &all.plan, &error));
+        assert_int_equal(all.plan->limits[0].source == BRUME_LIMIT_AUTO, t == 0);
+        clear(&all);
+    }
+}
+
 /* Rejects: a choice of limits that is sold where there is nothing to choose. */
 static void limits_are_bought_alone_only_where_there_are_some(void **state)
 {
@@ -169,6 +187,7 @@ int main(void)
         cmocka_unit_test(a_plan_that_is_priced_again_has_no_more_than_is_charged),
         cmocka_unit_test(parts_with_noise_of_their_own_and_the_rest_are_within_the_price),
         cmocka_unit_test(noise_decides_whose_ball_limits_totals),
+        cmocka_unit_test(limits_are_fixed_by_the_owners_of_what_is_read),
         cmocka_unit_test(limits_are_bought_alone_only_where_there_are_some),
     };
     return cmocka_run_group_tests_name("payments of plans", tests, NULL, NULL);
