@@ -89,10 +89,10 @@ BRUME_CLONES static void sift(brume_select_noise noise, double coefficient,
         for (size_t i = 0; i < count; i++) {
             double product = coefficient * scores[i], x = brume_uniform_middle(words[i]);
             double e = -brume_log_coarse(x);
-            double clipped = e > 0x1p-16 ? e : 1.0;
-            double key = product - brume_log_coarse(clipped);
+            bool worth = (x >= 0x1p-16) & (e > 0x1p-16);
+            double key = product - brume_log_coarse(worth ? e : 1.0);
             double most = key + coarse_error(product, COARSE_GUMBEL);
-            upper[i] = (x >= 0x1p-16) & (e > 0x1p-16) ? most : INFINITY;
+            upper[i] = worth ? most : INFINITY;
         }
     } else {
         const uint64_t signs = noise == BRUME_SELECT_LAPLACE ? BRUME_SIGN_BIT : 0;

@@ -3,6 +3,11 @@
 #include "planned.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/collect/collect.h"
+#include "query/collect/collect_parts.h"
 
 static const char *const kind_words[] = {
     [BRUME_MEASURE_UNITS] = "units",     [BRUME_MEASURE_PRESENCE] = "presence",
@@ -198,6 +203,31 @@ static void quantiles_are_a_list_from_nine_on(void **state)
     }
 }
 
+/* What an engine sums itself is clamped there; a whole number that is streamed is clamped by the
+ * bounder. What is recorded of a choice of limits names the bounds in any case. */
+static void whole_numbers_are_clamped_where_they_are_summed(void **state)
+{
+    (void)state;
+    static const char *const tables[] = {"visits", "patients", "clinics", "people"};
+    static const brume_dialect dialects[] = {BRUME_DIALECT_DUCKDB, BRUME_DIALECT_POSTGRESQL,
+                                             BRUME_DIALECT_SPARK};
+    const terms of = {BRUME_ADD_REMOVE, {1, 1}, {1, 1}, 0, false};
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        planned all;
+        char *streamed = NULL, *stated = NULL;
+        make(&all, "SELECT SUM(CLAMP(age, 0, 77)) FROM visits", &of, "1", NULL);
+        const brume_collection *collection = &all.plan->measurements[0].collection;
+        assert_ok(brume_collect_print_rows(collection, dialects[i], tables, &streamed, &error));
+        assert_ok(brume_collect_statement(collection, dialects[i], tables, &stated, &error));
+        assert_null(strstr(streamed, "77"));
+        assert_non_null(strstr(stated, "77"));
+        assert_int_equal(collection->values[0].high, 77); /* the bounder's */
+        free(streamed);
+        free(stated);
+        clear(&all);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +236,7 @@ int main(void)
         cmocka_unit_test(units_of_several_rows),
         cmocka_unit_test(tables_and_columns_are_those_of_the_query),
         cmocka_unit_test(quantiles_are_a_list_from_nine_on),
+        cmocka_unit_test(whole_numbers_are_clamped_where_they_are_summed),
     };
     return cmocka_run_group_tests_name("measures of plans", tests, NULL, NULL);
 }
