@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "ledger/dataset.h"
 #include "ledger/journal.h"
 #include "ledger/mark.h"
 #include "ledger/user_row.h"
@@ -78,8 +79,8 @@ static void the_cap_itself_may_be_asked_for_under_concentrated(void **state)
     }
 }
 
-/* delta <= (mine/whole) of the dataset's delta, in exact decimals. Rejects: a division or a product
- * rounded up, for parts and budgets that are no doubles. */
+/* delta <= (mine/whole) of the dataset's delta, in exact decimals. Rejects: a division, a product
+ * or digits rounded up, for parts and budgets that are no doubles and for such that are. */
 static void usual_deltas_are_rounded_down(void **state)
 {
     (void)state;
@@ -94,6 +95,12 @@ static void usual_deltas_are_rounded_down(void **state)
         snprintf(part, sizeof part, "%llue-3", (unsigned long long)mine);
         snprintf(small, sizeof small, "%llue-12",
                  (unsigned long long)(1 + brume_tape_splitmix(&draws) % 99999));
+        if (i %
+            2) { /* whole numbers and 2^-20: the quotient alone is rounded, and then the digits */
+            snprintf(limit, sizeof limit, "%llu", (unsigned long long)whole);
+            snprintf(part, sizeof part, "%llu", (unsigned long long)mine);
+            snprintf(small, sizeof small, "9.5367431640625e-7");
+        }
         brume_decimal epsilon, delta, left, right;
         brume_dataset dataset = {.name = name, .policy = policy};
         brume_allotment typed = {name, part, NULL};
@@ -213,6 +220,30 @@ static void a_refusal_of_nothing_is_found(void **state)
     assert_string_equal(error.message, "journal row 2: refuses nothing");
 }
 
+/* Rejects: a row of somebody who is no user, taken for one of a user. */
+static void a_row_of_nobody_is_found(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_ledger_report report;
+    register_dataset(ledger, "visits", "1", NULL);
+    assert_ok(brume_ledger_verify(ledger, &report, &error));
+    assert_ok(brume_store_begin(ledger, &error));
+    assert_ok(brume_journal_append(
+        ledger, "refuse", json_pack("{s:s,s:s}", "dataset", "visits", "user", "nobody"), &error));
+    assert_ok(brume_store_commit(ledger, &error));
+    assert_fails(brume_ledger_verify(ledger, &report, &error), BRUME_EDAMAGED);
+    assert_string_equal(error.message, "journal row 3: of a user who is no owner");
+}
+
+static void the_longest_name_is_registered(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    char name[BRUME_MOST_DATASET_NAME + 1];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    register_dataset(ledger, name, "1", NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +254,8 @@ int main(void)
         cmocka_unit_test(a_ledger_is_made_where_standard_input_is_closed),
         cmocka_unit_test(the_row_that_is_missing_is_named),
         with_fresh_ledger(a_refusal_of_nothing_is_found),
+        with_fresh_ledger(a_row_of_nobody_is_found),
+        with_fresh_ledger(the_longest_name_is_registered),
     };
     return cmocka_run_group_tests_name("ledger edges", tests, NULL, NULL);
 }

@@ -347,11 +347,42 @@ static void epsilons_that_are_shown_are_certified(void **state)
         double epsilon = found.epsilon_upper;
         brume_bound here = delta_at(&e, found.value, epsilon);
         brume_bound below = delta_at(&e, found.value, epsilon * (1 - 3e-6));
-        if (!(here.upper <= 1e-6 * (1 + 1e-9) && below.upper > 1e-6))
+        if (!(here.upper <= 1e-6 && below.upper > 1e-6))
             fail_msg("%s: %.17g has delta %.17g, below %.17g", cases[i].text, epsilon, here.upper,
                      below.upper);
         brume_expression_free(&e);
     }
+}
+
+/* Of an epsilon that is known between two ends the upper one is shown. */
+static void the_upper_end_is_shown(void **state)
+{
+    (void)state;
+    brume_expression e = {0};
+    brume_term *terms = NULL;
+    brume_composition near;
+    brume_compose_options quick = {.tolerance = 1e-6};
+    double shown = 0;
+    assert_ok(brume_expression_parse("gaussian(sigma=30)*20 + laplace(scale=30)*10",
+                                     BRUME_ADD_REMOVE, &e, &error));
+    assert_ok(brume_account_terms(e.events, e.count, 1, BRUME_METHOD_AUTO, &terms, &error));
+    assert_ok(brume_compose_epsilon(terms, e.count, 1e-6, &quick, &near, &error));
+    assert_ok(brume_calibrate_epsilon_at(&e, 1e-6, &shown, &error));
+    assert_true(near.value.lower < near.value.upper);
+    assert_true(shown == near.value.upper);
+    free(terms);
+    brume_expression_free(&e);
+}
+
+static void a_delta_of_1_is_no_target(void **state)
+{
+    (void)state;
+    brume_expression e = {0};
+    brume_calibration found;
+    assert_ok(brume_expression_parse("gaussian(sigma=?)", BRUME_ADD_REMOVE, &e, &error));
+    assert_fails(brume_calibrate(&e, 1, 1, &found, &error), BRUME_EARGUMENT);
+    assert_ok(brume_calibrate(&e, 1, 0.999, &found, &error));
+    brume_expression_free(&e);
 }
 
 int main(void)
@@ -373,6 +404,8 @@ int main(void)
         cmocka_unit_test(no_more_than_the_target_is_shown),
         cmocka_unit_test(targets_outside_their_ranges_are_refused),
         cmocka_unit_test(epsilons_that_are_shown_are_certified),
+        cmocka_unit_test(the_upper_end_is_shown),
+        cmocka_unit_test(a_delta_of_1_is_no_target),
     };
     return cmocka_run_group_tests_name("calibrate parts", tests, NULL, NULL);
 }

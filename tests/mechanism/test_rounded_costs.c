@@ -106,6 +106,9 @@ static void the_epsilon_of_a_sample_is_rounded_up(void **state)
                          fmax(epsilon < 0x1p-29 ? epsilon : 0, 1e-15));
         }
     assert_true(brume_sampled_epsilon_upper(3, 1) == 3);
+    /* ln(1 + 1e-250 (exp(1e-12) - 1)): nothing of its digits is lost */
+    double least = brume_sampled_epsilon_upper(1e-12, 1e-250);
+    assert_true(least >= 1e-262 && least <= 1e-262 * (1 + 1e-11));
     assert_true(isinf(brume_sampled_epsilon_upper(INFINITY, 0.5)));
     mpfr_clear(x);
 }

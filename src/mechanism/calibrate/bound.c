@@ -65,6 +65,11 @@ double brume_calibrate_excess(double bound, double target)
     return bound <= target ? fmin(excess, 0) : fmax(excess, 1e-300);
 }
 
+double brume_calibrate_upper_excess(const brume_interval *bound, double target)
+{
+    return brume_calibrate_excess(bound->upper, target);
+}
+
 /* By the certified composition, as near as asked. */
 static brume_status certify(const brume_search_for *c, const brume_term *terms, size_t count,
                             double tolerance, brume_finding *out, brume_error *error)
@@ -74,7 +79,7 @@ static brume_status certify(const brume_search_for *c, const brume_term *terms, 
     brume_asked asked = {
         .at = c->epsilon, .width = tolerance, .upper_end = !c->both_ends, .sought = c->delta};
     BRUME_TRY(brume_account_delta_near(terms, count, &asked, &near, &excess, error));
-    *out = (brume_finding){.upper = brume_calibrate_excess(near.value.upper, c->delta),
+    *out = (brume_finding){.upper = brume_calibrate_upper_excess(&near.value, c->delta),
                            .lower = log(near.value.lower / c->delta),
                            .by_laws = near.has_lower};
     brume_calibrate_believe(&near.value, excess, out);

@@ -61,6 +61,9 @@ bool brume_calibrate_same_cost(const brume_cost *a, const brume_cost *b);
  * comparison, not its logarithm, which may be 0 for a bound a unit above. */
 double brume_calibrate_excess(double bound, double target);
 
+/* The same of the upper end of an interval, which alone is certified. */
+double brume_calibrate_upper_excess(const brume_interval *bound, double target);
+
 /* The certified bound at a value of the unknown, as near as `tolerance` or as it can be. */
 BRUME_MUST_USE brume_status brume_calibrate_try(brume_search_for *c, double value, double tolerance,
                                                 brume_finding *out, brume_error *error);

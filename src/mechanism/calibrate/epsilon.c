@@ -48,7 +48,7 @@ static bool excess_of(const brume_search_for *c, double epsilon, double toleranc
     if (brume_account_delta_near(c->terms, c->expression->count, &asked, &near, &ignored, NULL) !=
         BRUME_OK)
         return false;
-    *excess = brume_calibrate_excess(near.value.upper, c->delta);
+    *excess = brume_calibrate_upper_excess(&near.value, c->delta);
     return isfinite(*excess);
 }
 

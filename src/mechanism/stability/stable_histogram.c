@@ -127,8 +127,9 @@ static brume_status plan_laplace(const brume_histogram_rule *rule, brume_histogr
 {
     plan->scale = laplace_scale(rule);
     BRUME_TRY(check_scale(plan->scale, error));
-    /* Rounded noise reaches the threshold only if the real one reaches threshold - 1/2. */
-    plan->threshold = (int64_t)ceil(brume_add_up(laplace_threshold(rule, plan->scale), .5));
+    /* Rounded noise reaches the threshold only if the real one reaches threshold - 1/2: the least
+     * integer not below t + 1/2. The difference t - 1/2 is exact, or its ceiling is that of t. */
+    plan->threshold = (int64_t)ceil(laplace_threshold(rule, plan->scale) - .5) + 1;
     double reach = (double)plan->threshold - .5 - (double)rule->amount_per_key;
     double tail = brume_exp_up(-brume_divide_down(reach, plan->scale)) / 2; /* up */
     plan->delta_upper = brume_delta_joint_upper(tail, rule->keys_per_unit);

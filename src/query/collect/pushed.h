@@ -73,7 +73,7 @@ BRUME_MUST_USE brume_status brume_push_print_bounded(const brume_collection *col
                                                      const char *rows, uint64_t key, char **sql,
                                                      brume_error *error);
 
-/* ---- shared by the dialects: pushed_shared.c ---- */
+/* ---- shared by the dialects ---- */
 
 /* "r1", "r2", ...: the first `count` keys, after `before`; nothing where there are none. */
 void brume_push_put_keys(FILE *out, size_t count, const char *before);

@@ -20,7 +20,6 @@
 #include "base/error.h"
 #include "query/release/explain.h"
 #include "query/release/spend.h"
-#include "query/release/stages_budget.h"
 #include "query/sql/scalar.h"
 
 typedef struct stage {

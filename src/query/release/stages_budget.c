@@ -1,5 +1,5 @@
-/* Do the budgets carry all stages of a query? */
-#include "query/release/stages_budget.h"
+/* Do the budgets carry all stages of a query? See the header. */
+#include "query/release/ask.h"
 
 #include <stdlib.h>
 #include <string.h>
