@@ -6,8 +6,8 @@
 
 #include "mechanism/calibrate/calibrate.h"
 
-/* A search for the unknown of `text`, with a dear term behind the last: whoever reads it says so.
- */
+/* A search for the unknown of `text`. Behind its last term lies one with a large epsilon: code that
+ * reads one term too many finds a delta that no test expects. */
 static inline brume_search_for open_search(brume_expression *e, const char *text, double epsilon,
                                            double delta)
 {

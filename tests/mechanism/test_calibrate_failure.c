@@ -71,8 +71,8 @@ static void failures_take_what_others_leave(void **state)
     }
 }
 
-/* It is the certified upper end of D that the failure stands beside, not what is believed of it. */
-static void failures_stand_beside_the_upper_end(void **state)
+/* The failure is added to the certified upper end of D, not to the estimate of D. */
+static void failures_are_added_to_the_upper_end(void **state)
 {
     (void)state;
     const double delta = 0.004;
@@ -155,7 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_add_up_to_delta_and_no_further),
         cmocka_unit_test(failures_take_what_others_leave),
-        cmocka_unit_test(failures_stand_beside_the_upper_end),
+        cmocka_unit_test(failures_are_added_to_the_upper_end),
         cmocka_unit_test(failures_keep_to_their_range),
         cmocka_unit_test(only_failures_are_searched_as_such),
     };

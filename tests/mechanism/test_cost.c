@@ -1,5 +1,5 @@
 /* Costs of events: the closed forms, their direction, and what is absent. */
-#include "check.h"
+#include "cost_of.h"
 
 #include <brume/mechanism/expression.h>
 #include <brume/noise/gaussian.h>
@@ -7,16 +7,6 @@
 #include "accountant/renyi/renyi.h"
 
 static brume_error error;
-
-static brume_cost cost_of(const char *text)
-{
-    brume_expression e = {0};
-    brume_cost cost = {0};
-    assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, &e, &error));
-    assert_ok(brume_event_cost(&e.events[0], &cost, &error));
-    brume_expression_free(&e);
-    return cost;
-}
 
 static brume_status refused(const char *text)
 {

@@ -1,7 +1,7 @@
 /* Scales of noise, thresholds and sums of costs against exact numbers: rationals where there are
  * any, else MPFR with 300 bits. Each is on its safe side, and by no more than a few units in the
  * last place. */
-#include "check.h"
+#include "cost_of.h"
 
 #include <gmp.h>
 #include <mpfr.h>
@@ -135,16 +135,6 @@ static void add_pure(mpfr_t rho, const mpfr_t x, double times)
     mpfr_mul_d(y, y, times, MPFR_RNDN);
     mpfr_add(rho, rho, y, MPFR_RNDN);
     mpfr_clear(y);
-}
-
-static brume_cost cost_of(const char *text)
-{
-    brume_expression e = {0};
-    brume_cost cost = {0};
-    assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, &e, &error));
-    assert_ok(brume_event_cost(&e.events[0], &cost, &error));
-    brume_expression_free(&e);
-    return cost;
 }
 
 /* Rejects: a step of the sum that is rounded down. */

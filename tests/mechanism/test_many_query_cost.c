@@ -1,22 +1,10 @@
 /* What the cards of many queries cost in rho, against the formulas of their proofs: neither less
  * nor twice as much. */
-#include "check.h"
+#include "cost_of.h"
 
 #include <mpfr.h>
 
 #include <brume/mechanism/expression.h>
-
-static brume_error error;
-
-static brume_cost cost_of(const char *text)
-{
-    brume_expression e = {0};
-    brume_cost cost = {0};
-    assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, &e, &error));
-    assert_ok(brume_event_cost(&e.events[0], &cost, &error));
-    brume_expression_free(&e);
-    return cost;
-}
 
 /* T (e^2/8 + e tanh(e/2)) + s tanh(s/2), e = epsilon (1 - share)/(2T), s = epsilon share.
  * Rejects: e of one half of the rounds, or of the share of the records. */

@@ -1,7 +1,7 @@
 /* Costs on their side of the truth: every closed form against 300 bits, over a grid of parameters;
  * never below the exact value (or above it, where less is worse), and off by its last places only.
  * Then what the cards make of them, at the ends of their ranges too. */
-#include "check.h"
+#include "cost_of.h"
 
 #include <mpfr.h>
 
@@ -9,18 +9,6 @@
 
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
-
-static brume_error error;
-
-static brume_cost cost_of(const char *text)
-{
-    brume_expression e = {0};
-    brume_cost cost = {0};
-    assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, &e, &error));
-    assert_ok(brume_event_cost(&e.events[0], &cost, &error));
-    brume_expression_free(&e);
-    return cost;
-}
 
 /* A number of the grid: no short decimal, so that nothing is exact by accident. */
 static double grid(int i, double least, double ratio)

@@ -10,24 +10,11 @@
 #include "query/price/key_threshold.h"
 #include "query/price/price.h"
 #include "query/price/price_parts.h"
-#include "random/tape.h"
+#include "random_doubles.h"
 
 enum { BITS = 300 };
 
 static brume_error error;
-static uint64_t state_of_draws;
-
-static uint64_t below(uint64_t n)
-{
-    return brume_tape_splitmix(&state_of_draws) % n;
-}
-
-/* From 2^least to 2^most, all 53 bits in use. */
-static double some_double(int least, int most)
-{
-    double mantissa = 1 + (double)(brume_tape_splitmix(&state_of_draws) >> 12) * 0x1p-52;
-    return ldexp(mantissa, least + (int)below((uint64_t)(most - least)));
-}
 
 /* truth <= told <= truth (1 + slack) */
 static void is_up(const mpfr_t truth, double told, double slack, const char *what)

@@ -144,9 +144,9 @@ typedef struct brume_epsilon_walk {
 bool brume_calibrate_begin_epsilon(const brume_search_for *c, double excess, brume_epsilon_walk *w);
 bool brume_calibrate_next_epsilon(const brume_search_for *c, double there, brume_epsilon_walk *w);
 
-/* What is believed of the truth between the ends of an interval, in f->truth and below it there;
- * f->upper, f->lower and f->by_laws are known. `excess` is how far a band has lifted the upper end,
- * by an estimate; 0: by nothing. */
+/* An estimate of where the true delta lies within an interval: sets f->truth and the members after
+ * it. f->upper, f->lower and f->by_laws must be set. `excess` estimates by how much the upper end
+ * is too large; 0: no estimate. Nothing that is certified depends on it. */
 void brume_calibrate_believe(const brume_interval *delta, double excess, brume_finding *f);
 
 /* --- the searches --- */

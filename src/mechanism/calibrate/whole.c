@@ -2,7 +2,8 @@
  * target, by few certificates.
  *
  * Numbers are decided, each by a certificate as sharp as the distance of its delta from the target
- * asks, until one that meets the target is beside one that does not (whole_walk.c says which).
+ * asks, until of two successive numbers one meets the target and the other does not
+ * (whole_walk.c chooses them).
  *
  * Promise: the number returned was certified; the next one was not, as near as can be. */
 #include <math.h>
