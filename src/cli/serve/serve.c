@@ -2,6 +2,7 @@
 #include "cli/serve/serve.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -48,5 +49,9 @@ brume_status brume_serve_run(const char *text, brume_error *error)
     };
     brume_status status = brume_serve(&serve, error);
     json_decref(options);
+    /* Threads that were given up may still run, and others end just now. Exit handlers of libraries
+     * would free what these use (OpenSSL its locks), so the process ends without them. */
+    if (status == BRUME_OK && !serve.check)
+        _exit(EXIT_SUCCESS);
     return status;
 }
