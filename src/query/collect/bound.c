@@ -176,15 +176,27 @@ static worker *new_worker(const brume_bounder *bounder)
     return own;
 }
 
+/* The idle worker that this thread had last, whose rows are in its processor's caches; else any;
+ * NULL: none is idle. */
+static worker *take_idle(brume_bounder *bounder)
+{
+    worker **at = &bounder->idle;
+    for (worker **each = at; *each; each = &(*each)->next_idle)
+        if (pthread_equal((*each)->thread, pthread_self()))
+            at = each;
+    worker *own = *at;
+    if (own)
+        *at = own->next_idle;
+    return own;
+}
+
 static brume_status borrow_worker(brume_bounder *bounder, const brume_chunk_column *units,
                                   worker **out, brume_error *error)
 {
     pthread_mutex_lock(&bounder->workers_lock);
     start(bounder, units);
-    worker *own = bounder->idle;
-    if (own) {
-        bounder->idle = own->next_idle;
-    } else if ((own = new_worker(bounder))) {
+    worker *own = take_idle(bounder);
+    if (!own && (own = new_worker(bounder))) {
         own->next = bounder->workers;
         bounder->workers = own;
     }
@@ -198,6 +210,7 @@ static brume_status borrow_worker(brume_bounder *bounder, const brume_chunk_colu
 static void give_back(brume_bounder *bounder, worker *own)
 {
     pthread_mutex_lock(&bounder->workers_lock);
+    own->thread = pthread_self();
     own->next_idle = bounder->idle;
     bounder->idle = own;
     pthread_mutex_unlock(&bounder->workers_lock);

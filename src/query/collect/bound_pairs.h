@@ -165,6 +165,7 @@ typedef struct waiting {
 
 typedef struct worker {
     struct worker *next_idle, *next;
+    pthread_t thread;       /* that had it last */
     unsigned char *scratch; /* one key, encoded */
     size_t scratch_room;
     struct {
