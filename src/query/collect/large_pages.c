@@ -1,21 +1,33 @@
 /* Memory that is given back all at once: see the header.
  *
  * Regions come from the system itself, at the border of a large page, and grow with what is in use.
- * A region that cannot be had in large pages is had in small ones. */
+ * A region that cannot be had in large pages is had in small ones.
+ *
+ * Some regions wait for the next bounding instead of going back: on a virtual machine a page that
+ * comes anew from the system can take ten times as long as one that is there. They are cleared
+ * before they wait, so that no rows are left in memory that nobody uses. */
 #include "query/collect/large_pages.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 
 /* Above MOST_LARGE bytes pages are small: the system clears a page before it gives it, and a large
  * one is out of the processor's caches when it is used; of much memory that costs more than large
  * pages save. */
-enum { LINE = 64, LARGE_PAGE = 1 << 21, LARGEST_REGION = 1 << 26, MOST_LARGE = 1 << 26 };
+enum {
+    LINE = 64,
+    LARGE_PAGE = 1 << 21,
+    LARGEST_REGION = 1 << 26,
+    MOST_LARGE = 1 << 26,
+    MOST_WAITING = MOST_LARGE,
+};
 
 struct brume_pages_region {
     brume_pages_region *next;
     size_t used, room; /* both with this head */
+    bool large;        /* in large pages, as far as the system had them */
 };
 
 _Static_assert(sizeof(struct brume_pages_region) <= LINE, "a head is a line");
@@ -26,11 +38,57 @@ void brume_pages_open(brume_pages *pages)
     pthread_mutex_init(&pages->lock, NULL);
 }
 
+/* ---- regions that wait, of the whole process ---- */
+
+/* The lock is only tried: whoever does not get it goes without. So nobody waits for a thread that a
+ * fork left behind in the parent. */
+static struct {
+    pthread_mutex_t lock; /* guards what follows */
+    brume_pages_region *regions;
+    size_t bytes;
+} waiting = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Let a region wait; false: there are enough. */
+static bool let_wait(brume_pages_region *region)
+{
+    if (!region->large || pthread_mutex_trylock(&waiting.lock) != 0)
+        return false;
+    bool good = waiting.bytes + region->room <= MOST_WAITING;
+    if (good) {
+        explicit_bzero((unsigned char *)region + LINE, region->used - LINE);
+        region->next = waiting.regions;
+        waiting.regions = region;
+        waiting.bytes += region->room;
+    }
+    pthread_mutex_unlock(&waiting.lock);
+    return good;
+}
+
+/* One that has room for so much; NULL: none does. */
+static brume_pages_region *take_waiting(size_t need)
+{
+    if (pthread_mutex_trylock(&waiting.lock) != 0)
+        return NULL;
+    brume_pages_region **at = &waiting.regions;
+    while (*at && (*at)->room < need)
+        at = &(*at)->next;
+    brume_pages_region *found = *at;
+    if (found) {
+        *at = found->next;
+        waiting.bytes -= found->room;
+    }
+    pthread_mutex_unlock(&waiting.lock);
+    return found;
+}
+
+/* ---- regions ---- */
+
 void brume_pages_close(brume_pages *pages)
 {
     for (brume_pages_region *next, *region = pages->regions; region; region = next) {
         next = region->next;
-        munmap(region, region->room);
+        if (!let_wait(region))
+            munmap(region, region->room);
     }
     pthread_mutex_destroy(&pages->lock);
 }
@@ -63,10 +121,14 @@ static brume_pages_region *add_region(brume_pages *pages, size_t need)
     size_t room = pages->bytes / 4;
     room = room > LARGEST_REGION ? LARGEST_REGION : room;
     room = round_up(room > need ? room : need, LARGE_PAGE);
-    brume_pages_region *made = map(room, pages->bytes + room <= MOST_LARGE);
-    if (!made)
+    bool large = pages->bytes + room <= MOST_LARGE;
+    brume_pages_region *made = large ? take_waiting(room) : NULL;
+    if (made)
+        room = made->room;
+    else if (!(made = map(room, large)))
         return NULL;
-    *made = (brume_pages_region){.next = pages->regions, .used = LINE, .room = room};
+    *made =
+        (brume_pages_region){.next = pages->regions, .used = LINE, .room = room, .large = large};
     pages->regions = made;
     pages->bytes += room;
     return made;
