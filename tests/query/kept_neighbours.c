@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "query/collect/pushed.h"
+#include "query/collect/pushed/pushed.h"
 #include "replaced.h"
 
 static brume_error error;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "query/collect/pushed.h"
+#include "query/collect/pushed/pushed.h"
 #include "query/limit/clip.h"
 #include "query/limit/grid.h"
 #include "random_doubles.h"

@@ -14,7 +14,7 @@
 
 #include "kept.h"
 #include "postgres_hash.h"
-#include "query/collect/pushed.h"
+#include "query/collect/pushed/pushed.h"
 #include "replaced.h"
 
 static PGconn *server;

@@ -2,7 +2,7 @@
 #ifndef BRUME_QUERY_PUSHED_SPARK_H
 #define BRUME_QUERY_PUSHED_SPARK_H
 
-#include "query/collect/pushed.h"
+#include "query/collect/pushed/pushed.h"
 
 const char *brume_push_spark_obstacle(const brume_collection *collection);
 

@@ -1,12 +1,12 @@
 /* Totals where the rows lie: running the two statements, and what they answer. */
-#include "query/collect/pushed.h"
+#include "query/collect/pushed/pushed.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "query/collect/collect_parts.h"
-#include "query/collect/pushed_spark.h"
+#include "query/collect/pushed/pushed_spark.h"
 #include "query/print/statement.h"
 
 /* ---- dialects ---- */

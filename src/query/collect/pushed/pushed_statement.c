@@ -6,7 +6,7 @@
  *
  * CASE instead of LEAST and GREATEST, because postgres_fdw sends these to no other server. Every
  * literal that leaves int8 is a numeric. */
-#include "query/collect/pushed.h"
+#include "query/collect/pushed/pushed.h"
 
 #include <math.h>
 #include <stdio.h>

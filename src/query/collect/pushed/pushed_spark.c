@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "query/collect/pushed_spark.h"
+#include "query/collect/pushed/pushed_spark.h"
 #include "query/limit/grid.h"
 #include "query/print/statement.h"
 

@@ -1,6 +1,6 @@
 /* Push-down to Spark: what can be pushed, and the condition on rows that their group is a declared
  * or a given one. */
-#include "query/collect/pushed_spark.h"
+#include "query/collect/pushed/pushed_spark.h"
 #include "query/print/statement.h"
 
 enum { DOMAIN_MOST = 10000 }; /* declared values that a statement names */

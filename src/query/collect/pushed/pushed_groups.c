@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "query/collect/collect_parts.h"
-#include "query/collect/pushed.h"
+#include "query/collect/pushed/pushed.h"
 #include "query/print/statement.h"
 
 typedef struct taking {

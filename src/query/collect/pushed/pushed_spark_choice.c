@@ -8,7 +8,7 @@
  * Price and proof are those of PostgreSQL's statements: what a unit keeps is a function of its own
  * rows and of the key alone, whatever the hash (proofs/push-down.md). */
 #include "base/error.h"
-#include "query/collect/pushed_spark.h"
+#include "query/collect/pushed/pushed_spark.h"
 
 /* Pairs of a unit and a group, each with its rows "n" and its place "g" among those of the unit. */
 static void put_ranked_pairs(const brume_spark_push *to, const char *rows, uint64_t key)

@@ -1,7 +1,7 @@
 /* Push-down to Spark: the totals of each unit, what a limit is on, and norms. */
 #include <string.h>
 
-#include "query/collect/pushed_spark.h"
+#include "query/collect/pushed/pushed_spark.h"
 #include "query/expression/wide.h"
 #include "query/limit/grid.h"
 

@@ -1,5 +1,5 @@
 /* Push-down: what can be pushed, and the condition on rows that their group is a declared one. */
-#include "query/collect/pushed.h"
+#include "query/collect/pushed/pushed.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "query/collect/pushed.h"
+#include "query/collect/pushed/pushed.h"
 #include "query/print/statement.h"
 
 typedef struct choice {
