@@ -99,9 +99,10 @@ static kept_statement print(const asked *all, int kind)
     char *rows = NULL;
     assert_ok(brume_collect_statement(collection, kept_here->dialect, &kept_here->shown_as, &rows,
                                       &error));
-    assert_ok(kind == 0   ? dialect->print_kept(collection, rows, key, &made.sql, &error)
-              : kind == 1 ? dialect->print_distinct(collection, rows, key, 2, &made.sql, &error)
-                          : dialect->print_bounded(collection, rows, key, &made.sql, &error));
+    assert_ok(kind == 0 ? brume_push_print_kept(dialect, collection, rows, key, &made.sql, &error)
+              : kind == 1
+                  ? brume_push_print_distinct(dialect, collection, rows, key, 2, &made.sql, &error)
+                  : brume_push_print_bounded(dialect, collection, rows, key, &made.sql, &error));
     free(rows);
     return made;
 }

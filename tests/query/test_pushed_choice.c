@@ -157,7 +157,8 @@ static void all_groups_are_kept_equally_often(void **state)
             "(1, 'a', NULL, 1), (1, 'a', 1099511627777, 1)"));
     assert_ok(brume_collect_statement(collection, BRUME_DIALECT_POSTGRESQL, tables, &rows, &error));
     const uint64_t key = 1234567;
-    assert_ok(brume_push_print_kept(collection, rows, key, &sql, &error));
+    assert_ok(brume_push_print_kept(brume_push_dialect_of(BRUME_DIALECT_POSTGRESQL), collection,
+                                    rows, key, &sql, &error));
     /* the key as a column of numbers, so that all are one statement */
     snprintf(key_text, sizeof key_text, "'%lld'::int8", (long long)key);
     char *by_key = replaced(sql, key_text, "key"), *whole = NULL;

@@ -1,392 +1,161 @@
-/* The statements of push-down.
- *
- *   t: SELECT unit, keys, the rows and values and sums of each pair FROM rows GROUP BY unit, keys
- *   e: t and "e0", "e1", ...: what each limit is on, as brume_limit_size saturates it
- *   m: e and "m0", "m1", ...: the unit's norms
- *
- * CASE instead of LEAST and GREATEST, because postgres_fdw sends these to no other server. Every
- * literal that leaves int8 is a numeric. */
-#include "query/collect/pushed/pushed.h"
+/* What the statements of push-down of all dialects share. */
+#include "query/collect/pushed/pushed_statement.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
-#include "query/expression/wide.h"
-#include "query/limit/grid.h"
-#include "query/print/statement.h"
 
-enum { LONG_ROWS = 2000 }; /* bytes of a SELECT of rows */
+/* ---- beginning and end ---- */
 
-/* ---- pieces ---- */
-
-typedef struct push {
-    FILE *out;
-    const brume_collection *collection;
-    size_t keys, values;
-    int p;
-} push;
-
-static const char *wide(brume_u128 value, char text[BRUME_WIDE_TEXT_SIZE])
+brume_status brume_push_begin(brume_push_statement *to, const brume_collection *collection, int p,
+                              brume_error *error)
 {
-    return brume_wide_format((brume_wide)value, 0, text);
-}
-
-static void put_numeric(FILE *out, brume_u128 value)
-{
-    char text[BRUME_WIDE_TEXT_SIZE];
-    fprintf(out, "'%s'::numeric", wide(value, text));
-}
-
-static void put_double(FILE *out, double value)
-{
-    fprintf(out, "'%.17g'::float8", value);
-}
-
-static void put_keys(const push *to, const char *before)
-{
-    brume_push_put_keys(to->out, to->keys, before);
-}
-
-/* Value i of a row, clamped as the bounder does; NULL stays NULL. */
-static void put_value(const push *to, size_t i)
-{
-    const brume_plan_value *value = &to->collection->values[i];
-    size_t column = 1 + to->keys + i;
-    fprintf(to->out,
-            "CASE WHEN \"r%zu\" < '%lld'::int8 THEN '%lld'::int8 WHEN \"r%zu\" > '%lld'::int8 THEN "
-            "'%lld'::int8 ELSE \"r%zu\" END",
-            column, (long long)value->low, (long long)value->low, column, (long long)value->high,
-            (long long)value->high, column);
-}
-
-/* PostgreSQL copies what it pulls up to each place that names it: long texts are fenced off. */
-const char *brume_push_fence(const char *rows)
-{
-    return strlen(rows) > LONG_ROWS ? " OFFSET 0" : "";
-}
-
-/* ---- totals ---- */
-
-/* What is wanted of each value: its number, its sum, its squares. */
-typedef struct wanted {
-    bool count, sum, squares;
-} wanted;
-
-/* Of each pair of a unit and a group, or with `whole` of each unit in all groups together. */
-static void put_totals(const push *to, const char *rows, const wanted *of, bool whole)
-{
-    FILE *out = to->out;
-    fputs("(SELECT \"r0\"", out);
-    if (!whole)
-        put_keys(to, ", ");
-    fputs(", count(*) AS \"n\"", out);
-    for (size_t i = 0; i < to->values; i++) {
-        brume_measure bounds = {.low = to->collection->values[i].low,
-                                .high = to->collection->values[i].high};
-        long long centre = (long long)brume_measure_centre(&bounds);
-        if (of[i].count)
-            fprintf(out, ", count(\"r%zu\") AS \"c%zu\"", 1 + to->keys + i, i);
-        if (of[i].sum) {
-            fputs(", coalesce(sum(", out);
-            put_value(to, i);
-            fprintf(out, "), '0'::numeric) AS \"s%zu\"", i);
-        }
-        if (of[i].squares) { /* |x - centre| <= 2^31 */
-            fputs(", coalesce(sum((", out);
-            put_value(to, i);
-            fprintf(out, " - '%lld'::int8) * (", centre);
-            put_value(to, i);
-            fprintf(out, " - '%lld'::int8)), '0'::numeric) AS \"q%zu\"", centre, i);
-        }
-    }
-    fprintf(out, " FROM (%s%s) AS \"r\"", rows, brume_push_fence(rows));
-    brume_push_put_domain(to->out, to->collection);
-    fputs(" GROUP BY \"r0\"", out);
-    if (!whole)
-        put_keys(to, ", ");
-    fputs(") AS \"t\"", out);
-}
-
-/* Fewer than 2^53 rows of less than 2^27 each are less than 2^80. */
-static bool can_saturate(const push *to, size_t value)
-{
-    const brume_plan_value *of = &to->collection->values[value];
-    return to->p == 2 || of->low < -(1 << 26) || of->high > 1 << 26;
-}
-
-/* What a limit is on, in one group: int8, or of a sum numeric and saturated. Counts are never as
- * large as brume_limit_size lets pass: 2^53 rows are more than anything reads. */
-static void put_entry(const push *to, const brume_total *of)
-{
-    switch (of->kind) {
-    case BRUME_TOTAL_PRESENCE:
-        fputs("'1'::int8", to->out);
-        return;
-    case BRUME_TOTAL_ROWS:
-        fputs("\"n\"", to->out);
-        return;
-    case BRUME_TOTAL_VALUES:
-        fprintf(to->out, "\"c%zu\"", of->value);
-        return;
-    case BRUME_TOTAL_SUM:
-        break;
-    }
-    if (!can_saturate(to, of->value)) {
-        fprintf(to->out, "\"s%zu\"", of->value);
-        return;
-    }
-    char most[BRUME_WIDE_TEXT_SIZE];
-    wide(BRUME_LIMIT_LARGEST(to->p), most);
-    fprintf(to->out,
-            "CASE WHEN \"s%zu\" > '%s'::numeric THEN '%s'::numeric WHEN \"s%zu\" < '-%s'::numeric "
-            "THEN '-%s'::numeric ELSE \"s%zu\" END",
-            of->value, most, most, of->value, most, most, of->value);
-}
-
-/* What entry "e<i>" adds to its unit's norm (brume_limit_part). */
-static void put_part(const push *to, const brume_total *of, size_t i)
-{
-    if (to->p == 2)
-        fprintf(to->out, "\"e%zu\"::numeric * \"e%zu\"::numeric", i, i);
-    else if (of->kind == BRUME_TOTAL_SUM && to->collection->values[of->value].low < 0)
-        fprintf(to->out, "CASE WHEN \"e%zu\" < '0'::numeric THEN -\"e%zu\" ELSE \"e%zu\" END", i, i,
-                i);
-    else
-        fprintf(to->out, "\"e%zu\"", i);
-}
-
-static void want(const brume_total *of, wanted *all)
-{
-    if (of->kind == BRUME_TOTAL_VALUES)
-        all[of->value].count = true;
-    if (of->kind == BRUME_TOTAL_SUM)
-        all[of->value].sum = true;
-}
-
-/* ---- statements ---- */
-
-static brume_status open_push(push *to, const brume_collection *collection, int p, char **text,
-                              size_t *length, wanted **all, brume_error *error)
-{
-    *to = (push){.collection = collection,
-                 .keys = collection->query->key_count,
-                 .values = collection->value_count,
-                 .p = p};
-    *all = calloc(to->values + 1, sizeof **all);
-    to->out = *all ? open_memstream(text, length) : NULL;
+    *to = (brume_push_statement){.collection = collection,
+                                 .keys = collection->query->key_count,
+                                 .values = collection->value_count,
+                                 .p = p};
+    to->wanted = calloc(to->values + 1, sizeof *to->wanted);
+    to->out = to->wanted ? open_memstream(&to->text, &to->length) : NULL;
     if (to->out)
         return BRUME_OK;
-    free(*all);
+    free(to->wanted);
     return brume_no_memory(error, "a statement");
 }
 
-static brume_status close_push(push *to, char **text, wanted *all, char **sql, brume_error *error)
+brume_status brume_push_end(brume_push_statement *to, char **sql, brume_error *error)
 {
     bool failed = ferror(to->out) != 0;
     failed = fclose(to->out) != 0 || failed;
-    free(all);
+    free(to->wanted);
     if (!failed) {
-        *sql = *text;
+        *sql = to->text;
         return BRUME_OK;
     }
-    free(*text);
+    free(to->text);
     return brume_no_memory(error, "a statement");
 }
 
-/* Is the norm the total over all groups? So it is of what is never negative, for p = 1; what a
- * group has beyond 2^80 makes no difference, because the last bin begins at 2^63 at most. */
-static bool adds_up(const push *to, const brume_total *of)
+/* ---- keys ---- */
+
+/* "r0" is the unit, then the keys, then the values. */
+void brume_push_put_first_keys(const brume_push_statement *to, size_t count, const char *before)
+{
+    for (size_t i = 0; i < count; i++)
+        fprintf(to->out, "%s\"r%zu\"", i ? ", " : before, 1 + i);
+}
+
+void brume_push_put_keys(const brume_push_statement *to, const char *before)
+{
+    brume_push_put_first_keys(to, to->keys, before);
+}
+
+/* The rows of one grouping set, or of all where there is one: see in_a_set of key_cells.c. */
+static void put_set(FILE *out, const brume_collection *collection, size_t set, bool several,
+                    brume_push_among put_among)
+{
+    size_t keys = collection->query->key_count, first = 0;
+    for (size_t k = 0; k < keys; k++) {
+        size_t count = collection->domain_size[k], from = first;
+        first += count;
+        if (several && k + 1 == keys) {
+            from += set; /* its values are 0, 1, 2, ... */
+            count = 1;
+        } else if (several && brume_key_is_optional(collection->query, k)) {
+            bool has = (collection->query->keys[k].sets >> set & 1) != 0;
+            from += has ? 0 : count - 1; /* the last one stands for "not in this set" */
+            count = has ? count - 1 : 1;
+        }
+        fputs(k ? " AND " : "", out);
+        put_among(out, k, &collection->domain[from], count);
+    }
+}
+
+void brume_push_put_sets(FILE *out, const brume_collection *collection, brume_push_among put_among)
+{
+    size_t sets = collection->query->set_count;
+    for (size_t s = 0; s < (sets > 1 ? sets : 1); s++) {
+        fputs(s ? " OR (" : "(", out);
+        put_set(out, collection, s, sets > 1, put_among);
+        fputc(')', out);
+    }
+}
+
+bool brume_push_cuts_groups(const brume_collection *collection)
+{
+    return collection->query->key_count > 0 &&
+           (collection->cells == 0 || collection->max_groups < collection->cells);
+}
+
+/* ---- totals and limits ---- */
+
+void brume_push_want(const brume_push_statement *to, const brume_total *of)
+{
+    if (of->kind == BRUME_TOTAL_VALUES)
+        to->wanted[of->value].count = true;
+    if (of->kind == BRUME_TOTAL_SUM)
+        to->wanted[of->value].sum = true;
+}
+
+void brume_push_want_sums(const brume_push_statement *to, const brume_total_limit *limits,
+                          size_t limit_count, const brume_limited_sum *sums, size_t sum_count)
+{
+    for (size_t j = 0; j < limit_count; j++)
+        brume_push_want(to, &limits[j].of);
+    for (size_t i = 0; i < sum_count; i++)
+        if (brume_push_follows(sums[i].kind)) {
+            brume_push_wanted *of = &to->wanted[sums[i].value];
+            of->count = true;
+            of->sum = of->sum || sums[i].kind == BRUME_MEASURE_CENTRED;
+            of->squares = of->squares || sums[i].kind == BRUME_MEASURE_SQUARES;
+        }
+}
+
+bool brume_push_follows(brume_measure_kind kind)
+{
+    return kind == BRUME_MEASURE_CENTRED || kind == BRUME_MEASURE_SQUARES;
+}
+
+int64_t brume_push_centre(const brume_push_statement *to, size_t i)
+{
+    brume_measure bounds = {.low = to->collection->values[i].low,
+                            .high = to->collection->values[i].high};
+    return brume_measure_centre(&bounds);
+}
+
+brume_u128 brume_push_uncut(const brume_push_statement *to, const brume_total_limit *limit)
+{
+    if (to->p == 1)
+        return limit->limit;
+    return limit->square ? limit->square : (brume_u128)limit->limit * limit->limit;
+}
+
+/* So it is of what is never negative, for p = 1; what a group has beyond 2^80 makes no difference,
+ * because the last bin begins at 2^63 at most. */
+bool brume_push_adds_up(const brume_push_statement *to, const brume_total *of)
 {
     if (to->p != 1 || of->kind == BRUME_TOTAL_PRESENCE)
         return false;
     return of->kind != BRUME_TOTAL_SUM || to->collection->values[of->value].low >= 0;
 }
 
-/* Norms are integers, so that a norm above an edge is one of at least the edge and 1. */
-static void put_bin(const push *to, size_t bins)
-{
-    if (bins == 1) {
-        fputs("'0'::int8", to->out);
-        return;
-    }
-    fputs("width_bucket(\"m\", ARRAY[", to->out);
-    for (size_t i = 0; i + 1 < bins; i++) { /* the last bin is open */
-        brume_u128 edge = brume_limit_edge(i);
-        fputs(i ? ", " : "", to->out);
-        put_numeric(to->out, (to->p == 1 ? edge : edge * edge) + 1);
-    }
-    fputs("])::int8", to->out);
-}
+/* ---- what no dialect can be asked ---- */
 
-brume_status brume_push_print_histogram(const brume_collection *collection, const char *rows,
-                                        const brume_total *of, int p, size_t bins, char **sql,
-                                        brume_error *error)
-{
-    push to;
-    char *text = NULL;
-    size_t length = 0;
-    wanted *all = NULL;
-    BRUME_TRY(open_push(&to, collection, p, &text, &length, &all, error));
-    want(of, all);
-    fputs("SELECT \"b\", count(*) FROM (SELECT ", to.out);
-    put_bin(&to, bins);
-    fputs(" AS \"b\" FROM (SELECT sum(", to.out);
-    put_part(&to, of, 0);
-    fputs(") AS \"m\" FROM (SELECT \"r0\", ", to.out);
-    put_entry(&to, of);
-    fputs(" AS \"e0\" FROM ", to.out);
-    put_totals(&to, rows, all, adds_up(&to, of));
-    fputs(") AS \"e\" GROUP BY \"r0\") AS \"m\" WHERE \"m\" > '0'::numeric) AS \"b\" GROUP BY "
-          "\"b\"",
-          to.out);
-    return close_push(&to, &text, all, sql, error);
-}
+enum { VALUES_MOST = 100 }; /* so that all columns together are fewer than PostgreSQL takes */
 
-/* ---- what is left under the limits ---- */
-
-static bool follows(brume_measure_kind kind)
+const char *brume_push_shared_obstacle(const brume_collection *collection, size_t most,
+                                       const char *more)
 {
-    return kind == BRUME_MEASURE_CENTRED || kind == BRUME_MEASURE_SQUARES;
-}
-
-/* brume_limit_factor_of or brume_limit_factor_within, where it cuts: T / norm (1 - 2^-40), in this
- * order. */
-static void put_factor(const push *to, const brume_total_limit *limit, size_t j)
-{
-    bool root = to->p == 2 && limit->square;
-    fputs("((", to->out);
-    put_double(to->out, root ? sqrt((double)limit->square) : (double)limit->limit);
-    fprintf(to->out, to->p == 1 ? " / \"m%zu\"::float8) * " : " / sqrt(\"m%zu\"::float8)) * ", j);
-    put_double(to->out, 1 - 0x1p-40);
-    fputc(')', to->out);
-}
-
-/* `total` 2^shift towards zero, as int8: where nothing is cut it is at most 2^44. */
-static void put_shifted(const push *to, const char *total, int shift)
-{
-    if (shift == 0) {
-        fprintf(to->out, "(%s)::int8", total);
-    } else if (shift > 0) { /* at most 44, because a limit is at least 1 */
-        fprintf(to->out, "((%s) * '%llu'::int8)::int8", total, 1ULL << shift);
-    } else {
-        fprintf(to->out, "div((%s)::numeric, ", total);
-        put_numeric(to->out, (brume_u128)1 << -shift);
-        fputs(")::int8", to->out);
-    }
-}
-
-/* `total` times the factor, 2^shift, towards zero. */
-static void put_scaled(const push *to, const char *total, const brume_total_limit *limit, size_t j,
-                       int shift)
-{
-    fprintf(to->out, "trunc(((%s)::float8 * ", total);
-    put_factor(to, limit, j);
-    fputs(") * ", to->out);
-    put_double(to->out, ldexp(1, shift));
-    fputs(")::int8", to->out);
-}
-
-/* size t / norm, in integers (brume_limit_clip, p = 1). */
-static void put_quotient(const push *to, const char *total, uint64_t limit, size_t j, int shift)
-{
-    brume_u128 reach = shift >= 0 ? (brume_u128)limit << shift : (brume_u128)limit >> -shift;
-    fprintf(to->out, "div((%s)::numeric * ", total);
-    put_numeric(to->out, reach);
-    fprintf(to->out, ", \"m%zu\")::int8", j);
-}
-
-/* What a pair of a unit and a group adds to a sum. */
-static void put_limited(const push *to, const brume_limited_sum *sum,
-                        const brume_total_limit *limit)
-{
-    char total[160];
-    size_t j = sum->limit, i = sum->value;
-    if (sum->kind == BRUME_MEASURE_UNITS || brume_measure_kind_selects(sum->kind) ||
-        sum->shift <= -128) { /* what is less than 2^127 is less than one step then */
-        fputs("'0'::int8", to->out);
-        return;
-    }
-    if (sum->kind == BRUME_MEASURE_CENTRED) {
-        brume_measure bounds = {.low = to->collection->values[i].low,
-                                .high = to->collection->values[i].high};
-        snprintf(total, sizeof total, "\"s%zu\" - '%lld'::numeric * \"c%zu\"::numeric", i,
-                 (long long)brume_measure_centre(&bounds), i);
-    } else if (sum->kind == BRUME_MEASURE_SQUARES) {
-        snprintf(total, sizeof total, "\"q%zu\" - '%llu'::numeric * \"c%zu\"::numeric", i,
-                 (unsigned long long)sum->half_square, i);
-    } else {
-        snprintf(total, sizeof total, "\"e%zu\"", j);
-    }
-    brume_u128 most = to->p == 1 ? limit->limit : (brume_u128)limit->limit * limit->limit;
-    if (to->p == 2 && limit->square)
-        most = limit->square;
-    fprintf(to->out, "CASE WHEN \"m%zu\" <= ", j);
-    put_numeric(to->out, most);
-    fputs(" THEN ", to->out);
-    put_shifted(to, total, sum->shift);
-    fputs(" ELSE ", to->out);
-    if (to->p == 1 && !follows(sum->kind))
-        put_quotient(to, total, limit->limit, j, sum->shift);
-    else
-        put_scaled(to, total, limit, j, sum->shift);
-    fputs(" END", to->out);
-}
-
-/* Each pair with the norms of its unit. Where there are no keys a unit has one pair. */
-static void put_norms(const push *to, const char *rows, const wanted *all,
-                      const brume_total_limit *limits, size_t count)
-{
-    FILE *out = to->out;
-    fputs("(SELECT *", out);
-    for (size_t j = 0; j < count; j++) {
-        fputs(to->keys ? ", sum(" : ", (", out);
-        put_part(to, &limits[j].of, j);
-        fprintf(out, ")%s AS \"m%zu\"", to->keys ? " OVER \"u\"" : "::numeric", j);
-    }
-    fputs(" FROM (SELECT *", out);
-    for (size_t j = 0; j < count; j++) {
-        fputs(", ", out);
-        put_entry(to, &limits[j].of);
-        fprintf(out, " AS \"e%zu\"", j);
-    }
-    fputs(" FROM ", out);
-    put_totals(to, rows, all, false);
-    fprintf(out, ") AS \"e\"%s) AS \"m\"",
-            to->keys && count ? " WINDOW \"u\" AS (PARTITION BY \"r0\")" : "");
-}
-
-brume_status brume_push_print_sums(const brume_collection *collection, const char *rows,
-                                   const brume_total_limit *limits, size_t limit_count, int p,
-                                   const brume_limited_sum *sums, size_t sum_count, char **sql,
-                                   brume_error *error)
-{
-    push to;
-    char *text = NULL;
-    size_t length = 0;
-    wanted *all = NULL;
-    BRUME_TRY(open_push(&to, collection, p, &text, &length, &all, error));
-    for (size_t j = 0; j < limit_count; j++)
-        want(&limits[j].of, all);
-    for (size_t i = 0; i < sum_count; i++)
-        if (follows(sums[i].kind)) {
-            wanted *of = &all[sums[i].value];
-            of->count = true;
-            of->sum = of->sum || sums[i].kind == BRUME_MEASURE_CENTRED;
-            of->squares = of->squares || sums[i].kind == BRUME_MEASURE_SQUARES;
-        }
-    fputs("SELECT ", to.out);
-    put_keys(&to, "");
-    fprintf(to.out, "%scount(*), coalesce(sum(\"n\"), '0'::numeric)::text", to.keys ? ", " : "");
-    for (size_t i = 0; i < sum_count; i++) {
-        fputs(", coalesce(sum(", to.out);
-        put_limited(&to, &sums[i], &limits[sums[i].limit]);
-        fputs("), '0'::numeric)::text", to.out);
-    }
-    fputs(" FROM ", to.out);
-    put_norms(&to, rows, all, limits, limit_count);
-    put_keys(&to, " GROUP BY ");
-    return close_push(&to, &text, all, sql, error);
+    size_t declared = 0;
+    for (size_t i = 0; i < collection->value_count; i++)
+        if (collection->values[i].keep)
+            return "quantiles and modes are drawn from the values themselves";
+    if (!collection->totals && !collection->bounded)
+        return NULL;
+    if (!collection->totals && collection->value_count > 0)
+        return "rows of each unit are kept by a keyed hash";
+    if (collection->value_count > VALUES_MOST)
+        return "more than 100 expressions are measured";
+    for (size_t i = 0; collection->cells > 0 && i < collection->query->key_count; i++)
+        declared += collection->domain_size[i];
+    return declared > most ? more : NULL;
 }
