@@ -6,6 +6,7 @@
 #include <string.h>
 
 const char *const brume_where_words[] = {"engine", "brume", "auto", NULL};
+const char *const brume_answer_formats[] = {"table", "markdown", "csv", "json", "html", NULL};
 
 static brume_where where_of(const brume_call *call)
 {

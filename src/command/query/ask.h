@@ -38,6 +38,15 @@ extern const char *const brume_where_words[];
                 "declares more of them than fit into memory"                                       \
     }
 
+/* --format of an answer. */
+extern const char *const brume_answer_formats[];
+#define BRUME_FORMAT_OPTION                                                                        \
+    {                                                                                              \
+        .name = "format", .type = BRUME_OPTION_CHOICE, .argument = "FORMAT",                       \
+        .choices = brume_answer_formats,                                                           \
+        .help = "table (unless said), markdown, csv, json or html"                                 \
+    }
+
 /* --within, --within-rank, --confidence, --joint, --at-least. */
 #define BRUME_TARGET_OPTIONS                                                                       \
     {.name = "within",                                                                             \
