@@ -150,13 +150,6 @@ BRUME_MUST_USE brume_status brume_engine_marks(brume_engine *engine, size_t inde
                                                brume_marks *marks, brume_error *error);
 void brume_marks_clear(brume_marks *marks);
 
-/* What an engine can do, for the planner. */
-enum {
-    BRUME_ENGINE_PARALLEL = 1, /* aggregates on several cores: push row-unit GROUP BY down */
-    BRUME_ENGINE_REMOTE = 2,   /* rows cross a socket: fewer rows are better */
-};
-unsigned brume_engine_capabilities(const brume_engine *engine);
-
 /* The three ways a result column travels. Booleans, integers, dates (days since 1970-01-01),
  * timestamps (microseconds since then) and decimals of at most 18 digits (units of 10^-scale) are
  * printed as INTEGER; wider decimals and 128-bit sums as TEXT. */

@@ -93,7 +93,4 @@ BRUME_MUST_USE brume_status brume_query_call_answer(brume_call *call,
                                                     struct brume_query_answer **answer,
                                                     brume_error *error);
 
-/* Text of a JSON value in a table; "NULL" for null. The caller frees it. */
-char *brume_json_text(const json_t *value);
-
 #endif
