@@ -2,7 +2,6 @@
 #include "command/query/ask.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const brume_where_words[] = {"engine", "brume", "auto", NULL};
