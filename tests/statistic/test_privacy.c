@@ -12,18 +12,9 @@
 #include <brume/statistic/triangle.h>
 
 #include "multisets.h"
+#include "passes.h"
 
 static brume_error error;
-
-/* P[distance + X >= m], X discrete Laplace of scale 1/epsilon. */
-static double passes(uint64_t distance, uint64_t m, double epsilon)
-{
-    if (distance == UINT64_MAX)
-        return 1;
-    double a = exp(-epsilon);
-    int64_t least = (int64_t)m - (int64_t)distance;
-    return least >= 0 ? pow(a, (double)least) / (1 + a) : 1 - pow(a, 1 - (double)least) / (1 + a);
-}
 
 /* --- stable release of mode and top-k ----------------------------------------------------------
  */
