@@ -4,6 +4,24 @@
 
 #include "fixture.h"
 
+/* Register what is said of a source, with a budget of 1 and this policy, which is taken over. */
+static inline brume_status register_source(brume_ledger *ledger, brume_registration said,
+                                           json_t *policy, brume_error *error)
+{
+    brume_charge one = price_of("1", NULL);
+    brume_filter filter;
+    assert_int_equal(
+        brume_filter_make(BRUME_RULE_PURE, &one.amount, &one.delta, NULL, &filter, error),
+        BRUME_OK);
+    said.data_version = "";
+    said.adjacency = BRUME_ADD_REMOVE;
+    said.filter = &filter;
+    said.policy = policy;
+    brume_status status = brume_ledger_register(ledger, &said, error);
+    json_decref(policy);
+    return status;
+}
+
 /* Reserve 0.1 on a dataset whose source has these marks now (the second may be NULL). */
 static inline brume_status ask(brume_ledger *ledger, const char *name, const char *first,
                                const char *second, brume_error *error)

@@ -8,27 +8,15 @@ static brume_status register_marked(brume_ledger *ledger, const char *name, cons
                                     const char *first, const char *second, bool new_budget,
                                     brume_error *error)
 {
-    brume_charge one = price_of("1", NULL);
-    brume_filter filter;
-    assert_int_equal(
-        brume_filter_make(BRUME_RULE_PURE, &one.amount, &one.delta, NULL, &filter, error),
-        BRUME_OK);
     const char *const marks[] = {first, second};
-    json_t *policy = json_object();
-    brume_registration registration = {.name = name,
-                                       .source = source,
-                                       .marks = marks,
-                                       .mark_count = second  ? 2
-                                                     : first ? 1
-                                                             : 0,
-                                       .data_version = "",
-                                       .adjacency = BRUME_ADD_REMOVE,
-                                       .filter = &filter,
-                                       .policy = policy,
-                                       .new_budget = new_budget};
-    brume_status status = brume_ledger_register(ledger, &registration, error);
-    json_decref(policy);
-    return status;
+    brume_registration said = {.name = name,
+                               .source = source,
+                               .marks = marks,
+                               .mark_count = second  ? 2
+                                             : first ? 1
+                                                     : 0,
+                               .new_budget = new_budget};
+    return register_source(ledger, said, json_object(), error);
 }
 
 static void a_source_that_shares_a_mark_is_refused_unless_the_owner_insists(void **state)

@@ -7,28 +7,16 @@ static brume_status register_table(brume_ledger *ledger, const char *name, bool 
                                    const char *own, const char *reads, bool new_budget,
                                    brume_error *error)
 {
-    brume_charge one = price_of("1", NULL);
-    brume_filter filter;
-    assert_int_equal(
-        brume_filter_make(BRUME_RULE_PURE, &one.amount, &one.delta, NULL, &filter, error),
-        BRUME_OK);
     char source[64];
     snprintf(source, sizeof source, "source of %s", name);
     const char *const marks[] = {own, reads};
-    json_t *policy = json_pack("{s:b}", "public", is_public);
-    brume_registration registration = {.name = name,
-                                       .source = source,
-                                       .marks = marks,
-                                       .mark_count = reads ? 2 : 1,
-                                       .read_mark_count = reads ? 1 : 0,
-                                       .data_version = "",
-                                       .adjacency = BRUME_ADD_REMOVE,
-                                       .filter = &filter,
-                                       .policy = policy,
-                                       .new_budget = new_budget};
-    brume_status status = brume_ledger_register(ledger, &registration, error);
-    json_decref(policy);
-    return status;
+    brume_registration said = {.name = name,
+                               .source = source,
+                               .marks = marks,
+                               .mark_count = reads ? 2 : 1,
+                               .read_mark_count = reads ? 1 : 0,
+                               .new_budget = new_budget};
+    return register_source(ledger, said, json_pack("{s:b}", "public", is_public), error);
 }
 
 static void what_is_protected_is_not_public_under_another_name(void **state)
@@ -221,26 +209,14 @@ static void a_public_table_that_is_asked_alone_is_checked_and_leaves_no_mark(voi
 static brume_status register_both(brume_ledger *ledger, const char *name, const char *own,
                                   const char *const view[2], brume_error *error)
 {
-    brume_charge one = price_of("1", NULL);
-    brume_filter filter;
-    assert_int_equal(
-        brume_filter_make(BRUME_RULE_PURE, &one.amount, &one.delta, NULL, &filter, error),
-        BRUME_OK);
-    json_t *policy = json_object();
-    brume_registration tables = {.name = name,
-                                 .source = name,
-                                 .marks = &own,
-                                 .mark_count = 1,
-                                 .public_marks = view,
-                                 .public_mark_count = view[1] ? 2 : 1,
-                                 .public_read_mark_count = view[1] ? 1 : 0,
-                                 .data_version = "",
-                                 .adjacency = BRUME_ADD_REMOVE,
-                                 .filter = &filter,
-                                 .policy = policy};
-    brume_status status = brume_ledger_register(ledger, &tables, error);
-    json_decref(policy);
-    return status;
+    brume_registration said = {.name = name,
+                               .source = name,
+                               .marks = &own,
+                               .mark_count = 1,
+                               .public_marks = view,
+                               .public_mark_count = view[1] ? 2 : 1,
+                               .public_read_mark_count = view[1] ? 1 : 0};
+    return register_source(ledger, said, json_object(), error);
 }
 
 static void a_public_table_that_came_to_show_a_protected_one_beside_it_is_not_read(void **state)
