@@ -16,8 +16,7 @@
 
 static brume_error error;
 
-/* --- stable release of mode and top-k ----------------------------------------------------------
- */
+/* ---- stable release of mode and top-k ---- */
 
 enum { KEYS = 3, EACH = 7, TABLES = EACH * EACH * EACH };
 
@@ -143,8 +142,7 @@ static void the_plain_gap_is_rejected(void **state)
     assert_holds(worst > 1.05 * .01);
 }
 
-/* --- propose-test-release of the median ---------------------------------------------------------
- */
+/* ---- propose-test-release of the median ---- */
 
 enum { N = 4, DOMAIN = 6, SETS = 126, OUTPUTS = 161, MIDDLE = 80 };
 
@@ -213,8 +211,7 @@ static void a_tested_median_is_private(void **state)
         }
 }
 
-/* --- smooth sensitivity of the median ------------------------------------------------------------
- */
+/* ---- smooth sensitivity of the median ---- */
 
 /* Largest loss of Cauchy noise over all databases: the hyperbolic distance of (centre, scale). */
 static double worst_cauchy(brume_adjacency adjacency, bool local_only)
@@ -261,8 +258,7 @@ static void a_smooth_median_is_private_and_a_local_one_is_not(void **state)
     assert_holds(worst_cauchy(BRUME_REPLACE, true) > 10);
 }
 
-/* --- triangles -----------------------------------------------------------------------------------
- */
+/* ---- triangles ---- */
 
 enum { VERTICES = 4, GRAPHS = 64, MOST = VERTICES - 2, RANGE = 121, ZERO = 60 };
 

@@ -31,8 +31,7 @@ static bool neighbours(const multiset *a, const multiset *b, brume_adjacency adj
     return multiset_distance(a, b) == (adjacency == BRUME_REPLACE ? 2 : 1);
 }
 
-/* --- bins of the interquartile range -------------------------------------------------------------
- */
+/* ---- bins of the interquartile range ---- */
 
 enum { DOMAIN = 6, MOST_SETS = 800, EDGES = 4, OUTCOMES = EDGES + 1 };
 
@@ -106,8 +105,7 @@ static void bins_need_a_public_number_of_values(void **state)
     }
 }
 
-/* --- the median with smooth noise ----------------------------------------------------------------
- */
+/* ---- the median with smooth noise ---- */
 
 enum { MEDIAN_DOMAIN = 5 };
 
