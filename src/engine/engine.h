@@ -2,7 +2,7 @@
  *
  * 1. A source is a CSV, Parquet or JSON file or glob (queried by DuckDB, in process), or a table of
  *    a PostgreSQL or a Spark server. Several sources may be opened together (for joins); they must
- * be of one kind, and on one server.
+ *    be of one kind, and on one server.
  * 2. An engine is opened locked down: files other than the sources cannot be read, nothing can be
  *    written, only one SELECT at a time runs, settings that change the meaning of SQL are pinned.
  * 3. No message carries the engine's own error text, because that text may quote rows.
