@@ -26,8 +26,7 @@
 typedef enum brume_dialect {
     BRUME_DIALECT_DUCKDB,
     BRUME_DIALECT_POSTGRESQL,
-    BRUME_DIALECT_SPARK,
-    BRUME_DIALECTS /* how many there are */
+    BRUME_DIALECT_SPARK
 } brume_dialect;
 
 /* What a stored column needs before it is a value of its brume_type: see the printers. */

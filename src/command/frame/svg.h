@@ -20,7 +20,7 @@ typedef struct brume_panel {
 } brume_panel;
 
 /* How a line looks: 0 is the one that matters, 1.. are others, BRUME_STROKE_GUIDE is dashed. */
-enum { BRUME_STROKE_MAIN = 0, BRUME_STROKE_OTHERS = 6, BRUME_STROKE_GUIDE = -1 };
+enum { BRUME_STROKE_MAIN = 0, BRUME_STROKE_GUIDE = -1 };
 
 /* A new file for a picture. Closing it gives `status`, what became of drawing, or EDISK if the file
  * could not be written; where that is no success the file is removed. */
