@@ -2,9 +2,9 @@
  *
  * A certificate takes long where a band must be made narrow: its nodes grow with the inverse root
  * of the tolerance. So each is asked only as sharply as the step after it can use; lines and
- * parabolas through their estimates find the crossing, and the last one is aimed
- * so that its own upper end just meets the target. Where a certificate is sharp without being
- * asked, no more is asked of the next.
+ * parabolas through their estimates find the crossing, and the last one is aimed so that its own
+ * upper end just meets the target. Where a certificate is sharp without being asked, no more is
+ * asked of the next.
  *
  * Promise: the place found was itself certified at most the target, and the exact answer is less
  * than a billionth of x away from it, by the certificate's lower end or by the estimate of what a
