@@ -4,16 +4,16 @@
 
 #include <brume/account/account.h>
 
-/* What a certificate says at a value of the unknown of the delta, epsilon or probability of an
- * error there: in logarithms over the target. */
+/* What a certificate says of delta, epsilon or the probability of an error where the unknown has
+ * some value: each as its logarithm over the target. */
 typedef struct brume_finding {
-    double upper;    /* of the bound: at most 0 just where the target is met */
-    double lower;    /* of the certified lower end; -infinity where there is none */
+    double upper;    /* the bound: at most 0 just where the target is met */
+    double lower;    /* the certified lower end; -infinity where there is none */
     double estimate; /* of the exact value; the bound, where there is no estimate */
     double gap;      /* how far the bound may lie above the exact value; 0: not known */
     double doubt;    /* how far the estimate may be off */
-    bool known;      /* there is an estimate, by a lower end or by how far the bound is too large */
-    bool banded;     /* by how far: it is estimated what a band added to the bound */
+    bool known;      /* there is an estimate, from a lower end or from what a band added */
+    bool banded;     /* it is from what a band added */
     bool by_laws;    /* of loss laws alone: it does not jump between neighbours */
 } brume_finding;
 
@@ -74,8 +74,8 @@ BRUME_MUST_USE brume_status brume_calibrate_try_others(brume_search_for *c, doub
                                                        brume_finding *out, brume_error *error);
 
 /* The delta of c->terms as they are, as near as `tolerance` above the exact one; the lower end is
- * lifted to the estimate where there is one. *by_laws: it is one of loss laws alone,
- * the same whatever else may fail. */
+ * lifted to the estimate where there is one. *by_laws: it is one of loss laws alone, the same
+ * whatever else may fail. */
 BRUME_MUST_USE brume_status brume_calibrate_delta(const brume_search_for *c, double tolerance,
                                                   brume_interval *delta, bool *by_laws,
                                                   brume_error *error);
