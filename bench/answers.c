@@ -251,7 +251,7 @@ static void draw(collected *all, size_t cells, const double *truth, tally *to)
     must(brume_plan_forget_limits(all->plan, &error), &error);
     must(brume_drawn_open(all->plan, &drawn, &error), &error);
     must(brume_draw_keys(all->plan, all->rows, all->bits, drawn, &error), &error);
-    must(brume_choose_limits(all->plan, all->rows, drawn, all->bits, NULL, &error), &error);
+    must(brume_choose_all_limits(all->plan, &all->rows, drawn, all->bits, NULL, &error), &error);
     must(brume_measurement_draw(all->plan, 0, all->rows, all->bits, drawn, &error), &error);
     must(brume_present(all->plan, drawn, &answer, &error), &error);
     size_t column = answer->column_count - 1;

@@ -6,8 +6,8 @@
  *  1. Threads: a process may have many sessions, and each is used by one thread at a time; a second
  *     call while one runs is refused (EARGUMENT). Only brume_session_cancel, brume_session_phase
  *     and brume_session_stopping may be called from any thread at any time between open and close.
- * Sessions of one ledger, in one process or in many, share its budgets: a price is checked and
- * charged in one transaction.
+ *     Sessions of one ledger, in one process or in many, share its budgets: a price is checked and
+ *     charged in one transaction.
  *  2. A session does not survive a fork: in the child every call but brume_session_close is refused
  *     (EARGUMENT). Open a session of its own there.
  *  3. The library never prints, exits, aborts, reads standard input or touches signals. It works in
@@ -16,15 +16,15 @@
  *  4. Options are a JSON object, of which NULL is an empty one. Its members are the options of the
  *     command line by their names, and its arguments by their names in lower case ('brume help
  *     COMMAND' lists both); an underscore stands for a dash. A value is a text as it would be
- * typed, or a number (which is taken as the shortest decimal that reads back as it: 0.1 is exactly
- *     0.1); flags are true; what may be given several times is an array, or an object
+ *     typed, or a number (which is taken as the shortest decimal that reads back as it: 0.1 is
+ *     exactly 0.1); flags are true; what may be given several times is an array, or an object
  *     {"age": "0..100"} for ["age=0..100"]. What is null or false is not given. In messages options
  *     are written as on the command line, with dashes.
  *  5. Answers are texts that the caller frees with brume_free. They are those of the command line
  *     with --json: one object; with "format": "text" what it shows to a person.
  *  6. On an error outputs are untouched, and `error` (may be NULL) has status, message and hint;
  *     <brume/status.h> has the word, SQLSTATE and exit code of each status. An error after the
- * price was charged says that it stays spent.
+ *     price was charged says that it stays spent.
  *  7. Whatever an answer costs is on the ledger, on disk, before the answer exists. */
 #ifndef BRUME_SESSION_H
 #define BRUME_SESSION_H

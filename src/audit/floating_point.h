@@ -2,8 +2,8 @@
  * made of doubles.
  *
  * 1. Precision [HDHSH22]: a sum of a true answer and noise is rounded to the precision of the
- * larger of the two, so that a small result has low bits if the true answer is 0, and none if it
- * is 1.
+ *    larger of the two, so that a small result has low bits if the true answer is 0, and none if it
+ *    is 1.
  * 2. Reachability [Mir12]: textbook noise, scale times the logarithm of a multiple of 2^-53,
  * reaches only some of the doubles around a true answer; around a neighbour's, others. Noise on a
  * grid of a power of two that does not depend on the data reaches the same numbers from every

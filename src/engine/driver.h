@@ -9,7 +9,6 @@
 
 typedef struct brume_driver {
     brume_dialect dialect;
-    unsigned capabilities;
     brume_status (*open)(brume_engine *engine, const brume_source *sources, size_t count,
                          brume_error *error);
     void (*close)(brume_engine *engine);

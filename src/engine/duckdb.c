@@ -231,7 +231,6 @@ static void duckdb_driver_cancel(brume_engine *engine)
 
 const brume_driver brume_driver_duckdb = {
     .dialect = BRUME_DIALECT_DUCKDB,
-    .capabilities = BRUME_ENGINE_PARALLEL,
     .open = duckdb_driver_open,
     .close = duckdb_driver_close,
     .hold = duckdb_driver_hold,

@@ -106,11 +106,6 @@ const char *brume_engine_table(const brume_engine *engine, size_t index)
     return index < engine->source_count ? engine->tables[index] : NULL;
 }
 
-unsigned brume_engine_capabilities(const brume_engine *engine)
-{
-    return engine->driver->capabilities;
-}
-
 brume_status brume_engine_describe(brume_engine *engine, size_t index,
                                    brume_description *description, brume_error *error)
 {

@@ -2,7 +2,7 @@
  *
  * 1. A source is a CSV, Parquet or JSON file or glob (queried by DuckDB, in process), or a table of
  *    a PostgreSQL or a Spark server. Several sources may be opened together (for joins); they must
- * be of one kind, and on one server.
+ *    be of one kind, and on one server.
  * 2. An engine is opened locked down: files other than the sources cannot be read, nothing can be
  *    written, only one SELECT at a time runs, settings that change the meaning of SQL are pinned.
  * 3. No message carries the engine's own error text, because that text may quote rows.
@@ -26,8 +26,7 @@
 typedef enum brume_dialect {
     BRUME_DIALECT_DUCKDB,
     BRUME_DIALECT_POSTGRESQL,
-    BRUME_DIALECT_SPARK,
-    BRUME_DIALECTS /* how many there are */
+    BRUME_DIALECT_SPARK
 } brume_dialect;
 
 /* What a stored column needs before it is a value of its brume_type: see the printers. */
@@ -149,13 +148,6 @@ void brume_description_clear(brume_description *description);
 BRUME_MUST_USE brume_status brume_engine_marks(brume_engine *engine, size_t index, bool contents,
                                                brume_marks *marks, brume_error *error);
 void brume_marks_clear(brume_marks *marks);
-
-/* What an engine can do, for the planner. */
-enum {
-    BRUME_ENGINE_PARALLEL = 1, /* aggregates on several cores: push row-unit GROUP BY down */
-    BRUME_ENGINE_REMOTE = 2,   /* rows cross a socket: fewer rows are better */
-};
-unsigned brume_engine_capabilities(const brume_engine *engine);
 
 /* The three ways a result column travels. Booleans, integers, dates (days since 1970-01-01),
  * timestamps (microseconds since then) and decimals of at most 18 digits (units of 10^-scale) are

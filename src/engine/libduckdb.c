@@ -2,7 +2,6 @@
 #define BRUME_LIBDUCKDB_OWN_NAMES /* here the names are the library's */
 #include "engine/libduckdb.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/library.h"
 #include "engine/libduckdb_version.h" /* made by the build */
 
 brume_libduckdb_functions brume_libduckdb;
@@ -21,13 +21,6 @@ static struct {
 } loaded;
 
 static char *given; /* the file that the program named, before it was loaded */
-
-static bool find(void *library, const char *name, void *function)
-{
-    void *found = dlsym(library, name);
-    memcpy(function, &found, sizeof found); /* an object pointer is no function pointer in C */
-    return found != NULL;
-}
 
 static const char hint[] = "BRUME_DUCKDB names the file of DuckDB " BRUME_DUCKDB_VERSION;
 
@@ -42,7 +35,7 @@ static void load(void)
         return;
     }
 #define BRUME_DUCKDB(function)                                                                     \
-    if (!find(library, #function, &brume_libduckdb.function))                                      \
+    if (!brume_library_find(library, #function, &brume_libduckdb.function))                        \
         missing = #function;
 #include "engine/libduckdb.def"
 #undef BRUME_DUCKDB

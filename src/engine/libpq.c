@@ -2,29 +2,21 @@
 #define BRUME_LIBPQ_OWN_NAMES /* here the names are the library's */
 #include "engine/libpq.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <string.h>
 
 #include "base/error.h"
+#include "base/library.h"
 
 brume_libpq_functions brume_libpq;
 
 static bool is_loaded;
 
-static bool find(void *library, const char *name, void *function)
-{
-    void *found = dlsym(library, name);
-    memcpy(function, &found, sizeof found); /* an object pointer is no function pointer in C */
-    return found != NULL;
-}
-
 static void load(void)
 {
     void *library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
     bool good = library != NULL;
-#define BRUME_PQ(function) good = good && find(library, #function, &brume_libpq.function);
+#define BRUME_PQ(function)                                                                         \
+    good = good && brume_library_find(library, #function, &brume_libpq.function);
 #include "engine/libpq.def"
 #undef BRUME_PQ
     is_loaded = good;

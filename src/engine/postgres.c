@@ -419,7 +419,6 @@ static void postgres_driver_cancel(brume_engine *engine)
 
 const brume_driver brume_driver_postgresql = {
     .dialect = BRUME_DIALECT_POSTGRESQL,
-    .capabilities = BRUME_ENGINE_REMOTE,
     .open = postgres_driver_open,
     .close = postgres_driver_close,
     .describe = brume_postgres_describe,

@@ -195,11 +195,6 @@ size_t brume_csv_columns(const brume_csv *csv)
     return csv->header.count;
 }
 
-const char *brume_csv_name(const brume_csv *csv, size_t column)
-{
-    return csv->header.names[column];
-}
-
 /* ---- rows ---- */
 
 /* The next batch; without rows after the last. */

@@ -27,9 +27,8 @@ size_t brume_csv_column(const brume_csv *csv, const char *name);
 BRUME_MUST_USE brume_status brume_csv_find(const brume_csv *csv, const char *name, size_t *column,
                                            brume_error *error);
 
-/* The number of columns, and a name. */
+/* The number of columns. */
 size_t brume_csv_columns(const brume_csv *csv);
-const char *brume_csv_name(const brume_csv *csv, size_t column);
 
 /* Step to the next row; *more becomes false after the last.
  * Errors: BRUME_ESOURCE if reading fails, BRUME_EMEMORY. */

@@ -1,12 +1,12 @@
 /* Rows of files, as typed columns in batches: what CSV, JSON lines and Parquet have in common.
  *
  * 1. The columns are given (declared by the owner, or the schema of a Parquet file's footer);
- * nothing about them depends on a row.
+ *    nothing about them depends on a row.
  * 2. Every record is one row: of a text file a physical line (ended by LF; a CR at its end is
  *    dropped, a lone CR ends nothing; a byte-order mark is dropped before a header line and, where
  *    there is none, before every row; a last line without LF counts, nothing after a last LF does).
- * No line vanishes and none hides another, unless the owner declared texts over several lines
- * (format.h).
+ *    No line vanishes and none hides another, unless the owner declared texts over several lines
+ *    (format.h).
  * 3. What cannot be read is NULL: a line, all its values; a value that does not fit its column's
  *    type, that value. So no content of a record makes reading fail, and what is read of one record
  *    depends on no other record.

@@ -2,7 +2,7 @@
  * proofs/primitives.md.
  *
  * The integer samplers never round. Bernoulli(exp(-x)) of a real compares a uniform with a double
- * near exp(-x) and believes it only outside the proven error; else MPFR and more bits decide. */
+ * near exp(-x) and uses it only outside the proven error; else MPFR and more bits decide. */
 #include "sample/coin.h"
 
 #include <math.h>

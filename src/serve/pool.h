@@ -8,27 +8,27 @@
  *     ...: the list in pool_command.c; what is not on it is an asking job). Free and asking jobs
  *     have workers of their own, so that a long query delays no explanation.
  *  2. Bound: at most `queue` jobs of each kind wait. Beyond it a job is refused at once (*busy),
- * and nothing of it runs.
+ *     and nothing of it runs.
  *  3. Order: asking jobs that name a common dataset run one at a time, in the order of submission.
  *     Which datasets a job names is read off its text, and may be too many, never too few unless a
  *     name is written with escapes. Order is all that rests on this: budgets are safe without it.
  *  4. Time: the answer of an asking job, good or bad, leaves at a quantised time after its start:
- * at the next multiple of the owner's quantum, or without one at the next of 1/4, 1/2, 1, 2, 4, ...
- *     seconds; never later than the deadline, if the job ended before. So does what it writes to
- *     the ledger once it has read rows (a choice of limits, the answer, that it failed), so that
+ *     at the next multiple of the owner's quantum, or without one at the next of 1/4, 1/2, 1, 2, 4,
+ *     ... seconds; never later than the deadline, if the job ended before. So does what it writes
+ *     to the ledger once it has read rows (a choice of limits, the answer, that it failed), so that
  *     polling the history or an explanation tells nothing finer. Its worker and its datasets stay
- *     taken until then, for when the next job starts tells too. Free jobs, and
- *     free re-reads (the answer says "cached": true: it and that it is recorded are public), leave
- *     at once: their time depends on what was asked, the policies and the journal alone.
+ *     taken until then, for when the next job starts tells too. Free jobs, and free re-reads (the
+ *     answer says "cached": true: it and that it is recorded are public), leave at once: their time
+ *     depends on what was asked, the policies and the journal alone.
  *  5. Deadline: so many seconds after submission a waiting job is refused with nothing spent, and a
  *     running one is cancelled. If it has not ended `grace` seconds later (an engine that hangs),
  *     its answer is ECANCELLED with what is known of the price, its worker is given up, and a new
  *     one takes its place; at most 4 times `workers` are given up at a time, then jobs are refused.
  *  6. Streams: the commands "stream open" (of options with "command"), "stream ask" ("stream",
  *     "question") and "stream close" ("stream") are asking jobs whose session stays open in
- * between, for its user alone, and keep 4 and 5: also what a stream writes to the ledger waits. One
- * that is not asked for as long as the deadline (without one: 60 seconds) is ended, and all are
- * when the pool stops.
+ *     between, for its user alone, and keep 4 and 5: also what a stream writes to the ledger waits.
+ *     One that is not asked for as long as the deadline (without one: 60 seconds) is ended, and all
+ *     are when the pool stops.
  *  7. Every job that was accepted calls `done` exactly once, from a thread of the pool, also where
  *     the pool is closed. */
 #ifndef BRUME_SERVE_POOL_H

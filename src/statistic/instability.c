@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "statistic/interquartile.h"
+#include "statistic/readable.h"
 #include "statistic/smooth.h"
 
 enum { MOST = 1000 };
@@ -96,15 +97,6 @@ static brume_status reached_instability(const brume_quantile *quantile, double t
     return BRUME_OK;
 }
 
-static void *readable(const void *handle)
-{
-    union {
-        const void *in;
-        void *out;
-    } pointer = {handle};
-    return pointer.out;
-}
-
 brume_status brume_quantile_instability(const brume_quantile *quantile, double t, uint64_t bound,
                                         brume_instability *out, brume_error *error)
 {
@@ -121,8 +113,9 @@ brume_status brume_quantile_instability(const brume_quantile *quantile, double t
                                 .local_exact = single,
                                 .smooth_exact = single};
     bool complete;
-    BRUME_TRY(scan(quantile_local, readable(quantile), (double)brume_quantile_global(quantile), t,
-                   MOST, &result.smooth, &complete, error));
+    BRUME_TRY(scan(quantile_local, brume_readable(quantile),
+                   (double)brume_quantile_global(quantile), t, MOST, &result.smooth, &complete,
+                   error));
     if (!complete)
         BRUME_TRY(brume_quantile_smooth(quantile, t, &result.smooth, error));
     *out = result;
@@ -216,8 +209,8 @@ brume_status brume_interquartile_instability(const brume_interquartile *range, d
     if (single && !replace)
         result.local = (double)range_local_exact(range);
     bool complete;
-    BRUME_TRY(scan(range_local, readable(range), (double)brume_interquartile_global(range), t, MOST,
-                   &result.smooth, &complete, error));
+    BRUME_TRY(scan(range_local, brume_readable(range), (double)brume_interquartile_global(range), t,
+                   MOST, &result.smooth, &complete, error));
     if (!complete)
         BRUME_TRY(brume_interquartile_smooth(range, t, &result.smooth, error));
     *out = result;
@@ -242,8 +235,8 @@ brume_status brume_triangle_instability(const brume_graph *graph, double t, uint
     result.local = (double)local;
     BRUME_TRY(brume_triangle_distance(graph, bound, &result.distance, error));
     if (brume_graph_edges(graph) <= 10000) /* each LS_k is a visit of all pairs */
-        BRUME_TRY(scan(triangle_local, readable(graph), (double)brume_triangle_global(graph), t,
-                       MOST, &result.smooth, &complete, error));
+        BRUME_TRY(scan(triangle_local, brume_readable(graph), (double)brume_triangle_global(graph),
+                       t, MOST, &result.smooth, &complete, error));
     if (!complete)
         BRUME_TRY(brume_triangle_smooth(graph, t, &result.smooth, error));
     *out = result;

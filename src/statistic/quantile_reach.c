@@ -54,18 +54,23 @@ static void raise_to(int16_t *at, int16_t neighbour)
         *at = (int16_t)(neighbour - 1);
 }
 
-/* The square reaches 2 `most` and a little more in every direction: a place that is j windows away
- * from a pair costs at least j - 1, so that places within `most` are within `most` + 2 of the
- * middle, and their pairs within `most` of them. */
+/* The square reaches `most` and a little more in every direction from its middle, (l, n - l) with
+ * the l of an added value. With N' neither L nor U falls, so that L <= l + 1 and U <= n - l + 1
+ * where N' <= n, and L >= l - 1 and U >= n - l - 1 where N' >= n. Let a place (i, u) with i + u =
+ * n - w cost w + d <= `most`, d = |L - i| + |U - u|, with N' <= n. Then i <= L + d <= l + 1 + most,
+ * and i = n - w - u >= n - w - d - U >= l - 1 - most; N' >= n - w - d, so that L = N' - U is at
+ * least l - 1 - most, too. The same holds of u and U, and where N' >= n. So places that cost at
+ * most `most`, and their pairs, are within `most` + 1 of the middle, and the places where a walk
+ * ends within `most` + 2. */
 static brume_status map_places(const brume_quantile *quantile, int64_t most, places *map,
                                brume_error *error)
 {
     int64_t n = (int64_t)quantile->n, left = rank_of(quantile, n + 1) - 1;
-    int64_t side = 4 * most + 9, cells = side * side;
+    int64_t side = 2 * most + 9, cells = side * side;
     int16_t *at = calloc((size_t)cells, sizeof *at);
     if (!at)
         return brume_no_memory(error, "the local sensitivities");
-    *map = (places){left - 2 * most - 4, n - left - 2 * most - 4, side, at};
+    *map = (places){left - most - 4, n - left - most - 4, side, at};
     /* All sizes that have a place in the square; `mark` leaves out what is no pair. */
     for (int64_t size = n - side; size <= n + side; size++) {
         mark(map, rank_of(quantile, size + 1) - 1, size);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "number/rounding.h"
+#include "statistic/readable.h"
 
 __extension__ typedef unsigned __int128 wide_word;
 
@@ -26,19 +27,9 @@ static brume_status quantile_value(void *context, int64_t *out, brume_error *err
     return BRUME_OK;
 }
 
-/* The functions only read their context; the shared type is not const for those that write. */
-static void *readable(const void *handle)
-{
-    union {
-        const void *in;
-        void *out;
-    } pointer = {handle};
-    return pointer.out;
-}
-
 brume_tested brume_tested_quantile(const brume_quantile *quantile)
 {
-    return (brume_tested){readable(quantile), quantile_distance, quantile_value};
+    return (brume_tested){brume_readable(quantile), quantile_distance, quantile_value};
 }
 
 static brume_status range_distance(void *context, uint64_t bound, uint64_t *out, brume_error *error)
@@ -57,7 +48,7 @@ static brume_status range_value(void *context, int64_t *out, brume_error *error)
 
 brume_tested brume_tested_interquartile(const brume_interquartile *range)
 {
-    return (brume_tested){readable(range), range_distance, range_value};
+    return (brume_tested){brume_readable(range), range_distance, range_value};
 }
 
 static brume_status triangle_distance(void *context, uint64_t bound, uint64_t *out,
@@ -76,7 +67,7 @@ static brume_status triangle_value(void *context, int64_t *out, brume_error *err
 
 brume_tested brume_tested_triangles(const brume_graph *graph)
 {
-    return (brume_tested){readable(graph), triangle_distance, triangle_value};
+    return (brume_tested){brume_readable(graph), triangle_distance, triangle_value};
 }
 
 static brume_status check_step(double step, brume_error *error)

@@ -14,7 +14,7 @@ typedef struct brume_measured {
     uint64_t times;      /* they are the mean of so many releases */
 } brume_measured;
 
-/* How answers are replayed. The relative entropy of the truth to the histogram is not known, but
+/* How answers are replayed. The relative entropy of the data to the histogram is not known, but
  * how much a move can raise it at most is: `risen` is the sum of that over all moves so far (moves
  * that lower it for certain count as well), as long as no answer errs by more than `cover`. */
 typedef struct brume_replay_rule {

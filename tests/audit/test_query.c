@@ -5,25 +5,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <libpq-fe.h>
-
 #include "audit/query/neighbours.h"
 #include "audit/query/query_subject.h"
 #include "chance.h"
+#include "postgresql.h"
 #include "query/release/ask.h"
 #include "query/plan/make_plan.h"
 #include "registered.h"
-
-static void execute(const char *sql)
-{
-    PGconn *connection = PQconnectdb(getenv("BRUME_TEST_POSTGRESQL"));
-    assert_int_equal(PQstatus(connection), CONNECTION_OK);
-    PGresult *result = PQexec(connection, sql);
-    if (PQresultStatus(result) != PGRES_COMMAND_OK)
-        fail_msg("%s: %s", sql, PQerrorMessage(connection));
-    PQclear(result);
-    PQfinish(connection);
-}
 
 typedef enum where { FILES, SERVER } where;
 
@@ -39,7 +27,7 @@ static void open_place(registered *all, where from, brume_adjacency adjacency)
     registered_open(all, file, 20);
     const brume_source table = {.location = getenv("BRUME_TEST_POSTGRESQL"), .table = "visits"};
     if (from == SERVER)
-        execute("CREATE TABLE visits (person text, ward text, age bigint)");
+        postgresql_run("CREATE TABLE visits (person text, ward text, age bigint)");
     brume_policy *policy = from == SERVER ? registered_policy(&table)
                                           : registered_file(all->csv, "age bigint");
     assert_ok(brume_policy_set_unit(policy, "person", &error));
@@ -50,7 +38,7 @@ static void open_place(registered *all, where from, brume_adjacency adjacency)
     registered_enter(all->ledger, policy, &terms);
     assert_int_equal(unlink(all->csv), 0);
     if (from == SERVER)
-        execute("DROP TABLE visits");
+        postgresql_run("DROP TABLE visits");
 }
 
 static brume_plan *plan_at(const brume_question *question, const char *epsilon)
@@ -209,10 +197,11 @@ static void rows_are_made_for_every_type_of_a_server(void **state)
     brume_question *question = NULL;
     registered_terms terms = {"every", BRUME_RULE_PURE, "1", NULL, BRUME_ADD_REMOVE};
     registered_open(&all, registered_begin(&all), 21);
-    execute("CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE TABLE every (id timestamptz NOT "
-            "NULL, s smallint, i integer, b bigint, n numeric(4,1), f real, g double precision, h "
-            "numeric, flag boolean, t text, v varchar(2), c char(3), u uuid, m mood, z text, day "
-            "date, at timestamp, zoned timestamptz, other point)");
+    postgresql_run(
+        "CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE TABLE every (id timestamptz NOT "
+        "NULL, s smallint, i integer, b bigint, n numeric(4,1), f real, g double precision, h "
+        "numeric, flag boolean, t text, v varchar(2), c char(3), u uuid, m mood, z text, day "
+        "date, at timestamp, zoned timestamptz, other point)");
     brume_policy *policy = registered_policy(
         &(brume_source){.location = getenv("BRUME_TEST_POSTGRESQL"), .table = "every"});
     static const char *const texts[] = {"", "it's", "\\'; DROP"};
@@ -220,7 +209,7 @@ static void rows_are_made_for_every_type_of_a_server(void **state)
     assert_ok(brume_policy_set_bounds(policy, "n", "-999.9", "999.9", &error));
     assert_ok(brume_policy_set_domain(policy, "z", texts, 3, &error));
     registered_enter(all.ledger, policy, &terms);
-    execute("DROP TABLE every; DROP TYPE mood");
+    postgresql_run("DROP TABLE every; DROP TYPE mood");
     assert_ok(brume_question_open(all.ledger, sql, &question, &error));
     brume_recipe_hints hints = {.threshold = 50, .epsilon = 1};
     for (size_t number = 0; number < brume_neighbours_count(question, &hints); number++) {

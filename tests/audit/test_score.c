@@ -1,4 +1,4 @@
-/* Scores of what was released: what is said twice is believed once, features that tell something
+/* Scores of what was released: what is said twice counts once, features that tell something
  * only together are found by trees and not by weights alone, luck is not taken for it, and what is
  * saved of a score says how to compute it. The examples are those of a fixed generator: the same in
  * every run. */
@@ -127,7 +127,7 @@ static void what_is_said_twice_is_believed_once(void **unused)
     (void)unused;
     enum { EXAMPLES = 20000, COLUMNS = 5 };
     static double columns[EXAMPLES * COLUMNS], sums[EXAMPLES];
-    double believed[COLUMNS];
+    double factors[COLUMNS];
     for (size_t i = 0; i < EXAMPLES; i++) {
         double *of = columns + i * COLUMNS;
         bool second = i % 2 != 0;
@@ -136,17 +136,17 @@ static void what_is_said_twice_is_believed_once(void **unused)
         of[3] = uniform() < .5 ? .3 : -.3;    /* knows nothing */
         of[4] = -estimate(second, .5);        /* always says the opposite */
     }
-    brume_blend_learn(columns, COLUMNS, EXAMPLES, believed, sums);
+    brume_blend_learn(columns, COLUMNS, EXAMPLES, factors, sums);
     /* the deviation of a factor is about .03 for the first, .02 for the second and .05 */
-    assert_close(believed[0] + believed[1], 1, .2);
-    assert_close(believed[2], 1. / 3, .4);
-    assert_true(believed[3] < .3 && believed[4] < .1);
+    assert_close(factors[0] + factors[1], 1, .2);
+    assert_close(factors[2], 1. / 3, .4);
+    assert_true(factors[3] < .3 && factors[4] < .1);
     for (size_t k = 0; k < COLUMNS; k++)
-        assert_true(believed[k] >= 0);
+        assert_true(factors[k] >= 0);
     for (size_t i = 0; i < EXAMPLES; i += 999) {
         double sum = 0;
         for (size_t k = 0; k < COLUMNS; k++)
-            sum += believed[k] * columns[i * COLUMNS + k];
+            sum += factors[k] * columns[i * COLUMNS + k];
         assert_true(fabs(sums[i] - sum) < 1e-9);
     }
 }

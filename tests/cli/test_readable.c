@@ -1,4 +1,4 @@
-/* Values and error bars for a person (src/cli/frame/readable.h). */
+/* Values and error bars for a person (src/command/frame/readable.h). */
 #include "check.h"
 
 #include <stdlib.h>

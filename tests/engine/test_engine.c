@@ -7,21 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <libpq-fe.h>
-
 #include "engine/engine.h"
+#include "postgresql.h"
 #include "sources.h"
-
-static void execute(const char *sql)
-{
-    PGconn *connection = PQconnectdb(getenv("BRUME_TEST_POSTGRESQL"));
-    assert_int_equal(PQstatus(connection), CONNECTION_OK);
-    PGresult *result = PQexec(connection, sql);
-    if (PQresultStatus(result) != PGRES_COMMAND_OK && PQresultStatus(result) != PGRES_TUPLES_OK)
-        fail_msg("%s: %s", sql, PQerrorMessage(connection));
-    PQclear(result);
-    PQfinish(connection);
-}
 
 static void a_file_engine_runs_one_select_and_nothing_else(void **state)
 {
@@ -253,7 +241,7 @@ static int prepare(void **state)
 {
     if (make_folder(state) != 0)
         return 1;
-    execute(
+    postgresql_run(
         "CREATE TYPE mood AS ENUM ('low', 'high'); CREATE SEQUENCE counter;"
         "CREATE TABLE visits (who bigint NOT NULL, age smallint, cost numeric(9,2), loose numeric,"
         " ratio double precision, note text, mood mood, at timestamptz, blob bytea);"

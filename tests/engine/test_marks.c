@@ -5,9 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <libpq-fe.h>
-
 #include "engine/engine.h"
+#include "postgresql.h"
 
 static char folder[64];
 static brume_error error;
@@ -160,17 +159,6 @@ static void a_query_reads_no_contents(void **state)
     brume_marks_clear(&marks);
 }
 
-static void execute(const char *sql)
-{
-    PGconn *connection = PQconnectdb(getenv("BRUME_TEST_POSTGRESQL"));
-    assert_int_equal(PQstatus(connection), CONNECTION_OK);
-    PGresult *result = PQexec(connection, sql);
-    if (PQresultStatus(result) != PGRES_COMMAND_OK)
-        fail_msg("%s: %s", sql, PQerrorMessage(connection));
-    PQclear(result);
-    PQfinish(connection);
-}
-
 static size_t shared_tables(const char *one, const char *other)
 {
     const char *url = getenv("BRUME_TEST_POSTGRESQL");
@@ -180,13 +168,13 @@ static size_t shared_tables(const char *one, const char *other)
 static void a_view_a_part_or_a_new_name_of_a_table_shares_a_mark_with_it(void **state)
 {
     (void)state;
-    execute("CREATE TABLE visits(who bigint, age int); CREATE TABLE staff(who bigint);"
-            "CREATE VIEW young AS SELECT * FROM visits WHERE age < 30;"
-            "CREATE VIEW younger AS SELECT who FROM young WHERE age < 20;"
-            "CREATE MATERIALIZED VIEW stored AS SELECT count(*) FROM younger;"
-            "CREATE TABLE years(who bigint, year int) PARTITION BY LIST (year);"
-            "CREATE TABLE year1 PARTITION OF years FOR VALUES IN (1);"
-            "CREATE TABLE year2 PARTITION OF years FOR VALUES IN (2)");
+    postgresql_run("CREATE TABLE visits(who bigint, age int); CREATE TABLE staff(who bigint);"
+                   "CREATE VIEW young AS SELECT * FROM visits WHERE age < 30;"
+                   "CREATE VIEW younger AS SELECT who FROM young WHERE age < 20;"
+                   "CREATE MATERIALIZED VIEW stored AS SELECT count(*) FROM younger;"
+                   "CREATE TABLE years(who bigint, year int) PARTITION BY LIST (year);"
+                   "CREATE TABLE year1 PARTITION OF years FOR VALUES IN (1);"
+                   "CREATE TABLE year2 PARTITION OF years FOR VALUES IN (2)");
     assert_int_equal(shared_tables("visits", "staff"), 0);
     assert_int_equal(shared_tables("visits", "young"), 1);
     assert_int_equal(shared_tables("visits", "younger"), 1);
@@ -217,7 +205,7 @@ static void a_view_a_part_or_a_new_name_of_a_table_shares_a_mark_with_it(void **
     brume_marks_clear(&part);
     brume_marks_clear(&whole);
     brume_marks before = marks_of(url, "visits", false);
-    execute("ALTER TABLE visits RENAME TO renamed");
+    postgresql_run("ALTER TABLE visits RENAME TO renamed");
     brume_marks after = marks_of(url, "renamed", false);
     assert_int_equal(before.count, 1);
     assert_int_equal(after.count, 1);

@@ -4,15 +4,13 @@
 #include <brume/mechanism/expression.h>
 #include <brume/noise/randomized_response.h>
 
+#include "parsed_event.h"
+
 static brume_error error;
 
 static brume_event event_of(const char *text)
 {
-    brume_expression e = {0};
-    assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, &e, &error));
-    brume_event event = e.events[0];
-    brume_expression_free(&e);
-    return event;
+    return parsed_event(text, BRUME_ADD_REMOVE);
 }
 
 static double alpha_of(const char *text, double beta)

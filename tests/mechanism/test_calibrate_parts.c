@@ -127,7 +127,8 @@ static void a_trial_is_an_account(void **state)
                 fail_msg("%s at %g: %.17g, expected %.17g", cases[i].text, value, f.upper, upper);
             assert_true(f.lower <= f.upper && f.known == bound.has_lower);
             if (f.known)
-                assert_true(f.upper - f.lower < 1e-6 && f.truth <= f.upper && f.truth >= f.lower);
+                assert_true(f.upper - f.lower < 1e-6 && f.estimate <= f.upper &&
+                            f.estimate >= f.lower);
             assert_ok(brume_calibrate_try(&c, value, 1e-9, &again, &error));
             assert_memory_equal(&f, &again, sizeof f);
         }
@@ -143,7 +144,7 @@ static void a_trial_at_delta_0_adds_epsilons(void **state)
     brume_finding f;
     brume_search_for c = open_search(&e, "laplace(scale=?)*4 + pure(epsilon=0.5)", 1, 0);
     assert_ok(brume_calibrate_try(&c, 8, 0, &f, &error));
-    assert_true(f.upper == 0 && f.lower == -INFINITY && f.truth == 0 && !f.known);
+    assert_true(f.upper == 0 && f.lower == -INFINITY && f.estimate == 0 && !f.known);
     assert_ok(brume_calibrate_try(&c, nextafter(8, 0), 0, &f, &error));
     assert_true(f.upper > 0);
     assert_ok(brume_calibrate_try(&c, 16, 0, &f, &error));
@@ -159,7 +160,7 @@ static void a_trial_at_delta_0_adds_epsilons(void **state)
     close_search(&c);
     c = open_search(&e, "laplace(scale=?)", 1, 0);
     assert_ok(brume_calibrate_try_others(&c, 0, &f, &error));
-    assert_true(f.upper == -INFINITY && f.truth == -INFINITY);
+    assert_true(f.upper == -INFINITY && f.estimate == -INFINITY);
     close_search(&c);
 }
 
@@ -190,7 +191,7 @@ static void a_trial_of_an_accuracy_is_a_chance(void **state)
     c.accuracy = true;
     assert_ok(brume_calibrate_try(&c, 2, 0, &f, &error));
     assert_close(f.upper, log(exp(-3) / 0.05), 1e-13);
-    assert_true(f.lower == -INFINITY && f.truth == f.upper && !f.known);
+    assert_true(f.lower == -INFINITY && f.estimate == f.upper && !f.known);
     close_search(&c);
 }
 

@@ -11,17 +11,14 @@
 #include "mechanism/card.h"
 #include "mechanism/noise/grid.h"
 #include "mechanism/trial.h"
+#include "parsed_event.h"
 #include "random/tape.h"
 
 static brume_error error;
 
 static brume_event event_of(const char *text)
 {
-    brume_expression e = {0};
-    assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, &e, &error));
-    brume_event event = e.events[0];
-    brume_expression_free(&e);
-    return event;
+    return parsed_event(text, BRUME_ADD_REMOVE);
 }
 
 /* A value that every parameter's range contains, or nearly. */

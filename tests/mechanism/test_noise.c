@@ -9,17 +9,14 @@
 #include <brume/noise/randomized_response.h>
 
 #include "chance.h"
+#include "parsed_event.h"
 #include "random/tape.h"
 
 static brume_error error;
 
 static brume_event event_of(const char *text)
 {
-    brume_expression e = {0};
-    assert_ok(brume_expression_parse(text, BRUME_REPLACE, &e, &error));
-    brume_event event = e.events[0];
-    brume_expression_free(&e);
-    return event;
+    return parsed_event(text, BRUME_REPLACE);
 }
 
 /* Do the counts of draws in {-reach .. reach} meet the masses of `law`? */

@@ -10,16 +10,13 @@
 #include <brume/mechanism/sensitivity.h>
 
 #include "chance.h"
+#include "parsed_event.h"
 
 static brume_error error;
 
 static brume_event event_of(const char *text)
 {
-    brume_expression e = {0};
-    assert_ok(brume_expression_parse(text, BRUME_REPLACE, &e, &error));
-    brume_event event = e.events[0];
-    brume_expression_free(&e);
-    return event;
+    return parsed_event(text, BRUME_REPLACE);
 }
 
 static double mass_of(const brume_event *event, int64_t k)

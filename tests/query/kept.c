@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#include "query/collect/place.h"
-#include "query/plan/make_plan.h"
 #include "random/tape.h"
 #include "registered.h"
 
@@ -99,9 +97,8 @@ static void keep(kept_table *all, uint64_t key, uint64_t groups)
 
 /* ---- queries ---- */
 
-kept_query kept_query_open(const char *name, const char *sql, uint64_t groups, uint64_t rows)
+asked kept_open(const char *name, const char *sql, uint64_t groups, uint64_t rows)
 {
-    kept_query all = {.bits = brume_tape_open_seeded(SEED)};
     const brume_source source = {.location = kept_here->url, .table = name};
     brume_policy *policy = registered_policy(&source);
     assert_ok(brume_policy_set_unit(policy, "u", &error));
@@ -109,35 +106,13 @@ kept_query kept_query_open(const char *name, const char *sql, uint64_t groups, u
     policy->limits_fixed = groups > 0;
     policy->max_groups = groups;
     policy->max_rows = rows;
-    assert_ok(brume_question_alone(policy, "c", sql, &all.question, &error));
-    all.question->datasets[0]->filter.rule = BRUME_RULE_APPROXIMATE;
-    brume_payment payment = {.epsilon = "1", .delta = "1e-6"};
-    assert_ok(brume_query_plan_make(all.question->query, all.question->tables, &payment, &all.plan,
-                                    &error));
-    assert_ok(brume_engine_open(&source, 1, &all.engine, &error));
+    asked all = asked_open(policy, "c", sql, SEED);
+    asked_plan(&all, BRUME_RULE_APPROXIMATE, "1", "1e-6");
     return all;
 }
 
-void kept_query_close(kept_query *all)
-{
-    brume_query_plan_close(all->plan);
-    brume_question_close(all->question);
-    brume_engine_close(all->engine);
-    brume_bits_close(all->bits);
-}
-
-static brume_collected *collect(const kept_query *all, bool pushed, size_t measurement)
-{
-    brume_collected *collected = NULL;
-    assert_ok(brume_place(all->question, all->plan, pushed ? BRUME_WHERE_ENGINE : BRUME_WHERE_BRUME,
-                          &error));
-    assert_ok(brume_collect(&all->plan->measurements[measurement].collection, all->engine, 1,
-                            all->bits, &collected, &error));
-    return collected;
-}
-
 /* The key that the next pushed collection draws. */
-static uint64_t next_key(const kept_query *all)
+static uint64_t next_key(const asked *all)
 {
     uint64_t word;
     brume_bits *again = brume_tape_open_seeded(SEED);
@@ -166,9 +141,9 @@ void kept_check_single(void **state)
     for (int round = 0; round < kept_here->single; round++) {
         kept_table rows = kept_random_table(round ? 1 + below(KEPT_ROWS) : 0);
         kept_here->fill("c", &rows, true);
-        kept_query all = kept_query_open("c", "SELECT k, l, COUNT(*) FROM c GROUP BY k, l", 0, 0);
+        asked all = kept_open("c", "SELECT k, l, COUNT(*) FROM c GROUP BY k, l", 0, 0);
         keep(&rows, next_key(&all), 1);
-        brume_collected *there = collect(&all, true, 0);
+        brume_collected *there = asked_collect(&all, true, 0);
         size_t count = 0, units = 0;
         const brume_bounded_group *groups = brume_collected_groups(there, &count);
         for (size_t g = 0; g < count; g++) {
@@ -189,7 +164,7 @@ void kept_check_single(void **state)
         assert_int_equal(units, 0);
         groups_seen += (int)count;
         brume_collected_close(there);
-        kept_query_close(&all);
+        asked_close(&all);
     }
     assert_true(groups_seen > kept_here->single);
 }
@@ -220,9 +195,8 @@ void kept_check_shown(void **state)
     for (int round = 0; round < kept_here->shown; round++) {
         kept_table rows = kept_random_table(KEPT_ROWS);
         kept_here->fill("c", &rows, true);
-        kept_query all =
-            kept_query_open("c", "SELECT k, l, COUNT(*), SUM(x) FROM c GROUP BY k, l", 0, 0);
-        brume_collected *pair[2] = {collect(&all, false, 0), collect(&all, true, 0)};
+        asked all = kept_open("c", "SELECT k, l, COUNT(*), SUM(x) FROM c GROUP BY k, l", 0, 0);
+        brume_collected *pair[2] = {asked_collect(&all, false, 0), asked_collect(&all, true, 0)};
         uint64_t bins[2][BRUME_LIMIT_BINS];
         brume_i128 sums[2][KEPT_ROWS];
         size_t shown_count[2];
@@ -246,7 +220,7 @@ void kept_check_shown(void **state)
         shown_all += (int)shown_count[0];
         brume_collected_close(pair[0]);
         brume_collected_close(pair[1]);
-        kept_query_close(&all);
+        asked_close(&all);
     }
     assert_true(shown_all > kept_here->shown / 2);
 }
@@ -293,12 +267,11 @@ void kept_check_distinct(void **state)
     for (int round = 0; round < kept_here->distinct; round++) {
         kept_table rows = random_values(round % 2 ? 1 + below(KEPT_ROWS) : KEPT_ROWS);
         kept_here->fill("c", &rows, true);
-        kept_query all =
-            kept_query_open("c", "SELECT k, COUNT(DISTINCT l) FROM c GROUP BY k", 0, 0);
+        asked all = kept_open("c", "SELECT k, COUNT(DISTINCT l) FROM c GROUP BY k", 0, 0);
         assert_int_equal(all.plan->measurements[1].kind, BRUME_MEASUREMENT_DISTINCT);
-        brume_collected *groups_of = collect(&all, true, 0);
+        brume_collected *groups_of = asked_collect(&all, true, 0);
         uint64_t key = next_key(&all);
-        brume_collected *values = collect(&all, true, 1);
+        brume_collected *values = asked_collect(&all, true, 1);
         assert_true(brume_collected_counts_there(values));
         for (uint64_t limit = 1; limit <= 3; limit++) {
             size_t count = 0;
@@ -320,7 +293,7 @@ void kept_check_distinct(void **state)
         }
         brume_collected_close(values);
         brume_collected_close(groups_of);
-        kept_query_close(&all);
+        asked_close(&all);
     }
     assert_true(fewer >= kept_here->distinct); /* something was cut */
 }
@@ -344,23 +317,23 @@ static size_t compare_several(const char *sql, size_t measurement, uint64_t grou
 {
     size_t cut = 0;
     kept_here->fill("c", &rows, true);
-    kept_query all = kept_query_open("c", sql, groups, 2);
+    asked all = kept_open("c", sql, groups, 2);
     const brume_collection *collection = &all.plan->measurements[measurement].collection;
     assert_true(collection->bounded && !collection->totals);
     assert_int_equal(collection->max_groups, measurement ? 2 * groups : groups);
     keep(&rows, next_key(&all), collection->max_groups);
     kept_here->fill("kept", &rows, false);
-    kept_query left = kept_query_open("kept", sql, 500, 500);
+    asked left = kept_open("kept", sql, 500, 500);
     left.plan->measurements[measurement].collection.max_rows = collection->max_rows;
-    brume_collected *there = collect(&all, true, measurement);
-    brume_collected *here = collect(&left, false, measurement);
+    brume_collected *there = asked_collect(&all, true, measurement);
+    brume_collected *here = asked_collect(&left, false, measurement);
     compare_groups(there, here);
     for (size_t i = 0; i < rows.count; i++)
         cut += rows.rows[i].u != KEPT_NOTHING && !rows.rows[i].kept;
     brume_collected_close(there);
     brume_collected_close(here);
-    kept_query_close(&all);
-    kept_query_close(&left);
+    asked_close(&all);
+    asked_close(&left);
     return cut;
 }
 

@@ -9,8 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "query/collect/collect.h"
-#include "query/plan/question.h"
+#include "asked.h"
 
 enum { KEPT_UNITS = 6, KEPT_ROWS = 60, KEPT_NAMES = 6 };
 enum { KEPT_NOTHING = INT64_MIN }; /* NULL */
@@ -62,9 +61,6 @@ typedef struct kept_kind {
     uint64_t groups, rows;
 } kept_kind;
 
-/* The texts replaced, wherever they are. */
-char *kept_replaced(const char *text, const char *from, const char *to);
-
 /* ---- engines ---- */
 
 typedef struct kept_engine {
@@ -77,10 +73,10 @@ typedef struct kept_engine {
     /* Let the printed statements read these rows. */
     void (*show)(const kept_table *from);
     kept_answer (*ask)(const kept_statement *of);
-    /* One group a unit, two distinct values, or two groups and three rows in each. */
-    brume_status (*print)(const brume_collection *collection, int kind, char **sql,
-                          brume_error *error);
-    kept_kind kinds[3];
+    /* The dialect of the statements, and what they call the table of `show`. */
+    brume_dialect dialect;
+    const char *shown_as;
+    kept_kind kinds[3]; /* one group a unit, two distinct values, two groups and three rows each */
     /* Rounds of the checks below, fewer for an engine that takes its time: the last one for each
      * kind of statement. Several groups are from `least` to `most`. */
     int single, shown, distinct, neighbours;
@@ -90,15 +86,8 @@ typedef struct kept_engine {
 /* The engine that the following is about. */
 extern const kept_engine *kept_here;
 
-typedef struct kept_query {
-    brume_engine *engine;
-    brume_question *question;
-    brume_plan *plan;
-    brume_bits *bits;
-} kept_query;
-
-kept_query kept_query_open(const char *name, const char *sql, uint64_t groups, uint64_t rows);
-void kept_query_close(kept_query *all);
+/* A query on the engine's table of that name, planned under these limits (0: none). */
+asked kept_open(const char *name, const char *sql, uint64_t groups, uint64_t rows);
 
 /* ---- the checks, as tests of cmocka ---- */
 

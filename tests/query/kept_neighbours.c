@@ -6,19 +6,10 @@
 
 #include <stdlib.h>
 
-static brume_error error;
+#include "query/collect/pushed/pushed.h"
+#include "replaced.h"
 
-char *kept_replaced(const char *text, const char *from, const char *to)
-{
-    char *out = NULL;
-    size_t length = 0;
-    FILE *file = open_memstream(&out, &length);
-    for (const char *at; (at = strstr(text, from)); text = at + strlen(from))
-        fprintf(file, "%.*s%s", (int)(at - text), text, to);
-    fputs(text, file);
-    fclose(file);
-    return out;
-}
+static brume_error error;
 
 static bool same_key(const char *a, const char *b)
 {
@@ -94,16 +85,25 @@ static double worst_move(const kept_statement *of, const kept_table *all, const 
     return worst;
 }
 
-static kept_statement print(const kept_query *all, int kind)
+static kept_statement print(const asked *all, int kind)
 {
     static const kept_statement kinds[] = {
         {.keys = 2, .columns = 1, .most = {1}, .groups = 1},
         {.keys = 1, .columns = 1, .most = {2}, .groups = 2},
         {.keys = 2, .columns = 2, .most = {2, 6}, .groups = 2}, /* three rows in each */
     };
+    const brume_push_dialect *dialect = brume_push_dialect_of(kept_here->dialect);
+    const brume_collection *collection = &all->plan->measurements[kind == 1 ? 1 : 0].collection;
+    const uint64_t key = UINT64_C(0xf23456789abcdef);
     kept_statement made = kinds[kind];
-    assert_ok(kept_here->print(&all->plan->measurements[kind == 1 ? 1 : 0].collection, kind,
-                               &made.sql, &error));
+    char *rows = NULL;
+    assert_ok(brume_collect_statement(collection, kept_here->dialect, &kept_here->shown_as, &rows,
+                                      &error));
+    assert_ok(kind == 0 ? brume_push_print_kept(dialect, collection, rows, key, &made.sql, &error)
+              : kind == 1
+                  ? brume_push_print_distinct(dialect, collection, rows, key, 2, &made.sql, &error)
+                  : brume_push_print_bounded(dialect, collection, rows, key, &made.sql, &error));
+    free(rows);
     return made;
 }
 
@@ -113,9 +113,9 @@ void kept_check_neighbours(void **state)
     (void)state;
     for (int kind = 0; kind < 3; kind++) {
         const kept_kind *of = &kept_here->kinds[kind];
-        kept_query all = kept_query_open("c", of->sql, of->groups, of->rows);
+        asked all = kept_open("c", of->sql, of->groups, of->rows);
         kept_statement right = print(&all, kind), wrong = right;
-        wrong.sql = kept_replaced(right.sql, of->from, of->to);
+        wrong.sql = replaced(right.sql, of->from, of->to);
         assert_string_not_equal(right.sql, wrong.sql);
         double worst[2] = {0, 0}, found = 0;
         for (int round = 0; round < kept_here->neighbours; round++) {
@@ -134,6 +134,6 @@ void kept_check_neighbours(void **state)
         assert_true(found > 1);
         free(right.sql);
         free(wrong.sql);
-        kept_query_close(&all);
+        asked_close(&all);
     }
 }

@@ -1,4 +1,4 @@
-/* Numbers from a fixed seed, for tests of prices. */
+/* Numbers from a fixed seed. */
 #ifndef BRUME_TESTS_RANDOM_DOUBLES_H
 #define BRUME_TESTS_RANDOM_DOUBLES_H
 

@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
+#include "asked.h"
 #include "engine/driver.h"
-#include "query/plan/question.h"
 #include "random/tape.h"
 #include "registered.h"
 
@@ -17,16 +17,12 @@ static brume_error error;
 
 typedef struct place {
     char csv[64];
-    brume_question *question;
-    brume_engine *engine;
-    brume_bits *bits;
+    asked asks;
 } place;
 
 /* Row i: n = i % 512 as whole number, x = n / 8 - 20 as a real one, w a text of it, v = i. */
 static void open_place(place *all, const char *sql)
 {
-    brume_source source;
-    brume_column *columns = NULL;
     strcpy(all->csv, "/tmp/brume-collect-XXXXXX.csv");
     int descriptor = mkstemps(all->csv, 4);
     FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
@@ -37,25 +33,19 @@ static void open_place(place *all, const char *sql)
     fclose(file);
     brume_policy *policy = registered_file(all->csv, "n bigint, x double, w text, v bigint");
     assert_ok(brume_policy_set_bounds(policy, "v", "-1000000", "1000000", &error));
-    assert_ok(brume_policy_source(policy, &source, &columns, &error));
-    assert_ok(brume_engine_open(&source, 1, &all->engine, &error));
-    free(columns);
-    assert_ok(brume_question_alone(policy, "t", sql, &all->question, &error));
-    all->bits = brume_tape_open_seeded(1);
+    all->asks = asked_open(policy, "t", sql, 1);
 }
 
 static void close_place(place *all)
 {
-    brume_engine_close(all->engine);
-    brume_question_close(all->question);
-    brume_bits_close(all->bits);
+    asked_close(&all->asks);
     remove(all->csv);
 }
 
 /* The one value, v, with sums of its distance from the centre and of its square. */
 static brume_plan_value value_of(const place *all)
 {
-    return (brume_plan_value){.grid = all->question->query->aggregates[0].argument,
+    return (brume_plan_value){.grid = all->asks.question->query->aggregates[0].argument,
                               .low = -1000000,
                               .high = 1000000,
                               .squares = true};
@@ -88,6 +78,26 @@ static const char *const by_key[] = {"SELECT n, SUM(v) FROM t GROUP BY n",
                                      "SELECT x, SUM(v) FROM t GROUP BY x",
                                      "SELECT w, SUM(v) FROM t GROUP BY w"};
 
+/* What is collected of v by key, summed by the engine or from streamed rows: of the declared keys,
+ * or (NULL) of all that there are. */
+static brume_collected *collect_sums(const place *all, int streamed, const brume_key_value *domain,
+                                     const size_t *size)
+{
+    brume_plan_value value = value_of(all);
+    brume_collection collection = {.query = all->asks.question->query,
+                                   .max_groups = 1,
+                                   .max_rows = 1,
+                                   .bounded = streamed,
+                                   .cells = size ? *size : 0,
+                                   .domain = domain,
+                                   .domain_size = size,
+                                   .value_count = 1,
+                                   .values = &value};
+    brume_collected *collected = NULL;
+    assert_ok(brume_collect(&collection, all->asks.engine, 1, all->asks.bits, &collected, &error));
+    return collected;
+}
+
 static void an_engine_sums_every_group_that_there_is(void **state)
 {
     (void)state;
@@ -95,16 +105,8 @@ static void an_engine_sums_every_group_that_there_is(void **state)
         for (int streamed = 0; streamed <= 1; streamed++) {
             place all;
             open_place(&all, by_key[kind]);
-            brume_plan_value value = value_of(&all);
-            brume_collection collection = {.query = all.question->query,
-                                           .max_groups = 1,
-                                           .max_rows = 1,
-                                           .bounded = streamed,
-                                           .value_count = 1,
-                                           .values = &value};
-            brume_collected *collected = NULL;
+            brume_collected *collected = collect_sums(&all, streamed, NULL, NULL);
             size_t count = 0;
-            assert_ok(brume_collect(&collection, all.engine, 1, all.bits, &collected, &error));
             assert_true((collected->bounder != NULL) == streamed);
             const brume_bounded_group *groups = brume_collected_groups(collected, &count);
             assert_int_equal(count, KEYS);
@@ -143,19 +145,8 @@ static void of_declared_groups_the_missing_ones_are_empty(void **state)
         for (int streamed = 0; streamed <= 1; streamed++) {
             place all;
             open_place(&all, by_key[kind]);
-            brume_plan_value value = value_of(&all);
-            brume_collection collection = {.query = all.question->query,
-                                           .max_groups = 1,
-                                           .max_rows = 1,
-                                           .bounded = streamed,
-                                           .cells = 5,
-                                           .domain = domains[kind],
-                                           .domain_size = &size,
-                                           .value_count = 1,
-                                           .values = &value};
-            brume_collected *collected = NULL;
+            brume_collected *collected = collect_sums(&all, streamed, domains[kind], &size);
             size_t count = 0, full = 0;
-            assert_ok(brume_collect(&collection, all.engine, 1, all.bits, &collected, &error));
             const brume_bounded_group *groups = brume_collected_groups(collected, &count);
             assert_int_equal(count, 5);
             for (size_t i = 0; i < count; i++) {
@@ -175,12 +166,14 @@ static void what_is_shown_is_what_is_given_to_the_engine(void **state)
     place all;
     open_place(&all, by_key[0]);
     brume_plan_value value = value_of(&all);
-    const char *table = brume_engine_table(all.engine, 0);
+    const char *table = brume_engine_table(all.asks.engine, 0);
     for (int streamed = 0; streamed <= 1; streamed++) {
-        brume_collection collection = {
-            .query = all.question->query, .bounded = streamed, .value_count = 1, .values = &value};
+        brume_collection collection = {.query = all.asks.question->query,
+                                       .bounded = streamed,
+                                       .value_count = 1,
+                                       .values = &value};
         char *shown = NULL, *rows = NULL, *groups = NULL;
-        brume_dialect dialect = brume_engine_dialect(all.engine);
+        brume_dialect dialect = brume_engine_dialect(all.asks.engine);
         assert_ok(brume_collect_statement(&collection, dialect, &table, &shown, &error));
         assert_ok(brume_collect_print_rows(&collection, dialect, &table, &rows, &error));
         assert_ok(brume_collect_print_groups(&collection, dialect, &table, &groups, &error));
@@ -199,9 +192,10 @@ static void what_is_to_be_pushed_is_never_streamed(void **state)
     (void)state;
     place all;
     open_place(&all, by_key[0]);
-    brume_collection collection = {.query = all.question->query, .totals = true, .pushed = true};
+    brume_collection collection = {
+        .query = all.asks.question->query, .totals = true, .pushed = true};
     brume_collected *collected = NULL;
-    assert_fails(brume_collect(&collection, all.engine, 1, all.bits, &collected, &error),
+    assert_fails(brume_collect(&collection, all.asks.engine, 1, all.asks.bits, &collected, &error),
                  BRUME_EINTERNAL);
     close_place(&all);
 }
@@ -305,7 +299,7 @@ static void a_rehearsal_has_one_group_and_reads_nothing(void **state)
     domain[1] = (brume_key_value){.wire = BRUME_WIRE_INTEGER, .integer = 9};
     domain[2] = (brume_key_value){.wire = BRUME_WIRE_TEXT, .text = {"w", 1}};
     for (int declared = 0; declared <= 1; declared++) {
-        brume_collection collection = {.query = all.question->query,
+        brume_collection collection = {.query = all.asks.question->query,
                                        .value_count = 1,
                                        .values = value,
                                        .cells = declared ? 2 : 0,
@@ -313,7 +307,7 @@ static void a_rehearsal_has_one_group_and_reads_nothing(void **state)
                                        .domain_size = declared ? sizes : NULL};
         brume_collected *collected = NULL;
         size_t count = 0;
-        assert_ok(brume_collect_nothing(&collection, 17, all.bits, &collected, &error));
+        assert_ok(brume_collect_nothing(&collection, 17, all.asks.bits, &collected, &error));
         const brume_bounded_group *group = brume_collected_groups(collected, &count);
         assert_int_equal(count, 1);
         assert_true(group->units == 17 && group->rows == 17 && group->values[0].count == 0);

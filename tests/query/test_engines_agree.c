@@ -7,26 +7,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <libpq-fe.h>
-
 #include "ask_json.h"
+#include "postgresql.h"
 #include "random/tape.h"
 #include "registered.h"
 
 enum { CSV, SERVER };
 
 static char folder[64], csv[96];
-
-static void execute(const char *sql)
-{
-    PGconn *connection = PQconnectdb(getenv("BRUME_TEST_POSTGRESQL"));
-    assert_int_equal(PQstatus(connection), CONNECTION_OK);
-    PGresult *result = PQexec(connection, sql);
-    if (PQresultStatus(result) != PGRES_COMMAND_OK)
-        fail_msg("%s: %s", sql, PQerrorMessage(connection));
-    PQclear(result);
-    PQfinish(connection);
-}
 
 /* 400 people with one to five visits: numbers with and without fractions, NULLs, rare wards. */
 static int prepare(void **state)
@@ -63,7 +51,7 @@ static int prepare(void **state)
         }
     if (fclose(file) != 0 || fclose(statement) != 0)
         return 1;
-    execute(sql);
+    postgresql_run(sql);
     free(sql);
     return 0;
 }

@@ -1,9 +1,9 @@
-/* Limits: the grid, the clip and the rule against their test vectors; the ball, the distances of
- * two units and the histogram by enumeration, with controls that must fail. */
+/* Limits: the grid of a histogram, and the rule that chooses a limit by it, against their test
+ * vectors; what noise alone does, and what is said of units above. */
 #include "check.h"
 
 #include "query/limit/choose.h"
-#include "query/limit/clip.h"
+#include "query/limit/grid.h"
 #include "query/limit/spread.h"
 #include "query/limit/tail.h"
 
@@ -354,220 +354,6 @@ static void the_allowance_follows_a_power_law(void **state)
     assert_true(brume_limit_cut_allowance(&histogram, 64) < open / 100);
 }
 
-/* ---- the clip ---- */
-
-enum { MOST_CELLS = 3 };
-
-static brume_u128 norm_of(const int64_t *v, size_t cells, int p)
-{
-    brume_u128 norm = 0;
-    for (size_t k = 0; k < cells; k++)
-        norm += brume_limit_part(v[k], p);
-    return norm;
-}
-
-static void clip(const int64_t *v, size_t cells, uint64_t limit, int p, int shift, int64_t *y)
-{
-    brume_limit_factor factor = brume_limit_factor_of(norm_of(v, cells, p), limit, p);
-    for (size_t k = 0; k < cells; k++)
-        y[k] = brume_limit_clip(v[k], &factor, limit, shift, p);
-}
-
-static void the_clip_gives_its_test_vectors(void **state)
-{
-    (void)state;
-    int64_t y[3];
-    clip((const int64_t[]){5, 1, 0}, 3, 2, 1, 3, y);
-    assert_true(y[0] == 13 && y[1] == 2 && y[2] == 0);
-    clip((const int64_t[]){5, 1, 0}, 3, 2, 2, 3, y);
-    assert_true(y[0] == 15 && y[1] == 3 && y[2] == 0);
-    clip((const int64_t[]){-5, 1, 0}, 3, 2, 1, 3, y);
-    assert_true(y[0] == -13 && y[1] == 2); /* towards zero */
-    clip((const int64_t[]){-3, 2, 1}, 3, 6, 1, 3, y);
-    assert_true(y[0] == -24 && y[1] == 16 && y[2] == 8); /* nothing is cut */
-    clip((const int64_t[]){1000, 24, 0}, 3, 512, 1, -5, y);
-    assert_true(y[0] == 15 && y[1] == 0); /* steps of 32: 512 is 16 of them */
-    assert_int_equal(brume_limit_shift(1, true, 3), 20);
-    assert_int_equal(brume_limit_shift(3, true, 3), 19);
-    assert_int_equal(brume_limit_shift(3, false, 3), 0);
-    assert_int_equal(brume_limit_shift(0x1p50, false, 3), -6);
-    assert_int_equal(brume_limit_shift(1, true, 0x1p40), 9); /* the samplers' range */
-}
-
-/* Every vector of `cells` totals from `low` to `high`, in turn; false after the last. */
-static bool next(int64_t *v, size_t cells, int64_t low, int64_t high)
-{
-    for (size_t k = 0; k < cells; k++) {
-        if (++v[k] <= high)
-            return true;
-        v[k] = low;
-    }
-    return false;
-}
-
-static double distance(const int64_t *y, const int64_t *z, size_t cells, int p)
-{
-    double sum = 0;
-    for (size_t k = 0; k < cells; k++) {
-        double d = (double)(y[k] - (z ? z[k] : 0));
-        sum += p == 1 ? fabs(d) : d * d;
-    }
-    return sum;
-}
-
-/* |y - z|_p^p / t^p at its largest over all pairs of units; `alone`: over single units. */
-static double worst_pair(size_t cells, bool negative, uint64_t limit, int p, int shift, bool alone)
-{
-    enum { MOST = 400 };
-    static int64_t clipped[MOST][MOST_CELLS];
-    int64_t low = negative ? -3 : 0, high = negative ? 3 : cells < 3 ? 5 : 4;
-    int64_t v[MOST_CELLS];
-    size_t count = 0;
-    for (size_t k = 0; k < cells; k++)
-        v[k] = low;
-    do
-        clip(v, cells, limit, p, shift, clipped[count++]);
-    while (next(v, cells, low, high));
-    double t = ldexp((double)limit, shift), worst = 0;
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < (alone ? 1 : count); j++)
-            worst = fmax(worst, distance(clipped[i], alone ? NULL : clipped[j], cells, p));
-    return worst / (p == 1 ? t : t * t);
-}
-
-/* A limit whose square alone is a whole number: nobody leaves the ball, and some reach its edge. */
-static void a_limit_may_be_the_root_of_a_whole_number(void **state)
-{
-    (void)state;
-    for (uint64_t square = 2; square <= 12; square++) {
-        double t = sqrt((double)square) * 0x1p20, most = 0;
-        int64_t v[3] = {-4, -4, -4};
-        do {
-            brume_u128 norm = norm_of(v, 3, 2);
-            brume_limit_factor factor = brume_limit_factor_within(norm, square);
-            double sum = 0;
-            assert_true(factor.cuts == (norm > square));
-            for (size_t k = 0; k < 3; k++) {
-                double y = (double)brume_limit_clip(v[k], &factor, 0, 20, 2);
-                sum += y * y;
-                assert_true(factor.cuts || y == ldexp((double)v[k], 20));
-            }
-            most = fmax(most, sqrt(sum));
-        } while (next(v, 3, -4, 4));
-        assert_holds(most <= t);
-        assert_holds(most > t * (1 - 1e-5));
-    }
-    /* a control: the whole number above lets more through */
-    brume_limit_factor loose = brume_limit_factor_of(4, 2, 2);
-    assert_holds(!loose.cuts && brume_limit_factor_within(4, 3).cuts);
-}
-
-/* The table of proofs/limits.md: what a replaced unit moves at most. */
-static double replaced(int p, bool negative, size_t cells)
-{
-    if (!negative)
-        return cells == 1 ? 1 : 2;
-    return p == 1 ? 2 : 4;
-}
-
-static void no_unit_leaves_the_ball_and_no_two_are_further_apart(void **state)
-{
-    (void)state;
-    for (size_t cells = 1; cells <= MOST_CELLS; cells++)
-        for (int negative = 0; negative < 2; negative++)
-            for (int p = 1; p <= 2; p++) {
-                double alone = 0, pair = 0;
-                for (uint64_t limit = 1; limit <= 3; limit++)
-                    for (int shift = 0; shift <= 18; shift += 3) {
-                        alone = fmax(alone, worst_pair(cells, negative, limit, p, shift, true));
-                        pair = fmax(pair, worst_pair(cells, negative, limit, p, shift, false));
-                    }
-                assert_holds(alone <= 1 && alone > 0.999999); /* attained */
-                assert_holds(pair <= replaced(p, negative, cells));
-                assert_holds(pair > 0.999 * replaced(p, negative, cells));
-            }
-}
-
-/* Sums of x and of its squares follow the factor of the number of values: joint cost of all three
- * under equal shares, for all units of up to four rows in two cells. */
-static void sums_that_follow_their_count_stay_in_its_ball(void **state)
-{
-    (void)state;
-    const int64_t values[] = {-3, -1, 0, 3};
-    enum { REACH = 3, HALF = 4, MOST_SQUARE = 5 }; /* k = floor(9/2), at most ceil(9/2) from it */
-    for (int p = 1; p <= 2; p++)
-        for (uint64_t limit = 1; limit <= 3; limit++)
-            for (int code = 0; code < 9 * 9 * 9 * 9; code++) {
-                int64_t n[2] = {0}, s[2] = {0}, q[2] = {0};
-                for (int row = 0, rest = code; row < 4; row++, rest /= 9)
-                    if (rest % 9 < 8) {
-                        int cell = rest % 9 / 4;
-                        int64_t x = values[rest % 9 % 4];
-                        n[cell]++;
-                        s[cell] += x;
-                        q[cell] += x * x - HALF;
-                    }
-                brume_limit_factor factor = brume_limit_factor_of(norm_of(n, 2, p), limit, p);
-                double sums = 0, squares = 0, t = ldexp((double)limit, 9);
-                for (int k = 0; k < 2; k++) {
-                    double a = (double)brume_limit_follow(s[k], &factor, 9);
-                    double b = (double)brume_limit_follow(q[k], &factor, 9);
-                    sums += p == 1 ? fabs(a) : a * a;
-                    squares += p == 1 ? fabs(b) : b * b;
-                }
-                assert_holds(sums <= pow(REACH * t, p));
-                assert_holds(squares <= pow(MOST_SQUARE * t, p));
-            }
-}
-
-/* ---- the histogram ---- */
-
-static void one_unit_moves_the_histogram_by_one_and_a_replaced_one_by_two(void **state)
-{
-    (void)state;
-    double add_remove = 0, replace = 0;
-    for (size_t cells = 1; cells <= MOST_CELLS; cells++)
-        for (int p = 1; p <= 2; p++) {
-            size_t bins[125], count = 0;
-            int64_t v[MOST_CELLS] = {0};
-            do
-                bins[count++] = brume_limit_bin(norm_of(v, cells, p), p, 5);
-            while (next(v, cells, 0, 4));
-            for (size_t i = 0; i < count; i++) {
-                assert_true(bins[i] < 5 || bins[i] == BRUME_LIMIT_NO_BIN);
-                add_remove = fmax(add_remove, bins[i] != BRUME_LIMIT_NO_BIN);
-                for (size_t j = 0; j < count; j++)
-                    replace = fmax(replace, bins[i] == bins[j]
-                                                ? 0
-                                                : (bins[i] != BRUME_LIMIT_NO_BIN) +
-                                                      (bins[j] != BRUME_LIMIT_NO_BIN));
-            }
-        }
-    assert_holds(add_remove == 1 && replace == 2);
-}
-
-/* ---- controls: what the checks above must reject ---- */
-
-static void broken_variants_are_rejected(void **state)
-{
-    (void)state;
-    double up = 0, laplace_on_ball_2 = 0;
-    int64_t v[MOST_CELLS] = {0};
-    do {
-        int64_t n = v[0] + v[1] + v[2], rounded_up = 0, y[3];
-        for (size_t k = 0; k < 3 && n > 2; k++)
-            rounded_up += (v[k] * 2 + n - 1) / n;
-        up = fmax(up, (double)rounded_up / 2);
-        clip(v, 3, 4, 2, 4, y);
-        laplace_on_ball_2 = fmax(laplace_on_ball_2, distance(y, NULL, 3, 1) / 64);
-    } while (next(v, 3, 0, 5));
-    assert_holds(up > 1);                  /* rounded up: outside the ball */
-    assert_holds(laplace_on_ball_2 > 1.6); /* a limit on the 2-norm does not limit the 1-norm */
-    /* the add-remove price under replacement, and a left join's histogram charged once */
-    assert_holds(worst_pair(2, false, 2, 1, 18, false) > 1.9);
-    assert_true(brume_limit_bin(1, 1, 5) != brume_limit_bin(4, 1, 5));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -579,16 +365,10 @@ int main(void)
         cmocka_unit_test(parts_must_show_more_the_further_above_they_are),
         cmocka_unit_test(a_crowd_raises_the_limit_to_where_it_is),
         cmocka_unit_test(parts_say_how_many_are_above),
-        cmocka_unit_test(a_limit_may_be_the_root_of_a_whole_number),
         cmocka_unit_test(noise_alone_makes_no_limit_far_above),
         cmocka_unit_test(gaussian_noise_has_its_own_tails),
         cmocka_unit_test(what_was_cut_is_bounded_and_estimated),
         cmocka_unit_test(the_allowance_follows_a_power_law),
-        cmocka_unit_test(the_clip_gives_its_test_vectors),
-        cmocka_unit_test(no_unit_leaves_the_ball_and_no_two_are_further_apart),
-        cmocka_unit_test(sums_that_follow_their_count_stay_in_its_ball),
-        cmocka_unit_test(one_unit_moves_the_histogram_by_one_and_a_replaced_one_by_two),
-        cmocka_unit_test(broken_variants_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,11 +11,12 @@
 #include <mpfr.h>
 
 #include "accountant/exact/profile.h"
+#include "exact_kappas.h"
 #include "number/rounding.h"
 #include "query/price/price.h"
-#include "random/tape.h"
+#include "random_doubles.h"
 
-enum { MEASURES = 24, EXPRESSIONS = 3, PLANS = 2000, LEVELS = 8 };
+enum { MEASURES = 24, EXPRESSIONS = 3, PLANS = 2000 };
 
 static brume_error error;
 
@@ -26,20 +27,6 @@ typedef struct plan {
 } plan;
 
 /* ---- random plans, of the kinds that queries make ---- */
-
-static uint64_t state_of_draws;
-
-static uint64_t below(uint64_t n)
-{
-    return brume_tape_splitmix(&state_of_draws) % n;
-}
-
-/* Any double of (least, 2^octaves least): all bits of its mantissa are in use. */
-static double some_price(double least, uint64_t octaves)
-{
-    double mantissa = 1 + (double)(brume_tape_splitmix(&state_of_draws) >> 12) * 0x1p-52;
-    return ldexp(least * mantissa, (int)below(octaves));
-}
 
 static void add(plan *p, brume_measure_kind kind, size_t expression, int64_t low, int64_t high)
 {
@@ -156,29 +143,6 @@ static void sensitivity(mpz_t out, const brume_measure *m, uint64_t rows)
         mpz_mul_ui(out, out, rows);
 }
 
-/* The fractions first .. last-1, between two others: at each level the worst relative place. */
-static void place(const brume_measure *m, size_t first, size_t last, const mpq_t least,
-                  const mpq_t most, size_t level, mpq_t *kappa)
-{
-    if (first >= last)
-        return;
-    size_t middle = (first + last) / 2;
-    mpq_t q, width, part;
-    mpq_inits(q, width, part, NULL);
-    mpq_set_si(q, m->fractions[middle][0], (unsigned long)m->fractions[middle][1]);
-    mpq_canonicalize(q);
-    mpq_sub(width, most, least);
-    for (int side = 0; side < 2; side++) {
-        mpq_sub(part, side ? most : q, side ? q : least);
-        mpq_div(part, part, width);
-        if (mpq_cmp(part, kappa[level]) > 0)
-            mpq_set(kappa[level], part);
-    }
-    place(m, first, middle, least, q, level + 1, kappa);
-    place(m, middle + 1, last, q, most, level + 1, kappa);
-    mpq_clears(q, width, part, NULL);
-}
-
 static bool extreme(const brume_measure *m)
 {
     return m->fraction_count == 1 &&
@@ -189,22 +153,14 @@ static bool extreme(const brume_measure *m)
  * (p = 2); the least or greatest value by itself half of the range. */
 static void quantiles_cost(const brume_measure *m, double rows, int p, mpq_t gain, mpq_t stay)
 {
-    mpq_t kappa[LEVELS], rate, sum, part, zero, one;
-    mpq_inits(rate, sum, part, zero, one, NULL);
-    for (size_t i = 0; i < LEVELS; i++)
-        mpq_init(kappa[i]);
-    mpq_set_ui(one, 1, 1);
-    place(m, 0, m->fraction_count, zero, one, 0, kappa);
+    mpq_t rate, sum, part;
+    mpq_inits(rate, sum, part, NULL);
+    sum_kappas(m, p, sum);
     mpq_set_d(rate, m->scale);
     mpq_set_d(part, rows * (p == 1 ? 2 : 1) * (extreme(m) ? .5 : 1));
     mpq_mul(rate, rate, part);
     if (p == 2)
         mpq_mul(rate, rate, rate);
-    for (size_t i = 0; i < LEVELS; i++) {
-        if (p == 2)
-            mpq_mul(kappa[i], kappa[i], kappa[i]);
-        mpq_add(sum, sum, kappa[i]);
-    }
     mpq_mul(sum, sum, rate);
     mpq_add(gain, gain, sum);
     if (m->fraction_count > 1) { /* all of it twice */
@@ -213,9 +169,7 @@ static void quantiles_cost(const brume_measure *m, double rows, int p, mpq_t gai
     } else {
         mpq_add(stay, stay, rate);
     }
-    for (size_t i = 0; i < LEVELS; i++)
-        mpq_clear(kappa[i]);
-    mpq_clears(rate, sum, part, zero, one, NULL);
+    mpq_clears(rate, sum, part, NULL);
 }
 
 /* Permute-and-flip at rate eta, e = eta R: e, or 2 e tanh(e/2) rounded down. */
@@ -403,7 +357,7 @@ static void pure_plans_cost_no_more_than_epsilon_in_exact_rationals(void **state
     size_t tight = 0;
     for (size_t i = 0; i < PLANS; i++) {
         plan p = random_plan(true, false);
-        double epsilon = some_price(0x1p-6, 9);
+        double epsilon = some_double(-6, 3);
         brume_price price;
         mpq_t cost;
         mpq_init(cost);
@@ -426,7 +380,7 @@ static void concentrated_plans_cost_no_more_than_rho_in_exact_rationals(void **s
     size_t tight = 0;
     for (size_t i = 0; i < PLANS; i++) {
         plan p = random_plan(true, false);
-        double rho = some_price(0x1p-8, 10);
+        double rho = some_double(-8, 2);
         brume_price price;
         mpq_t cost;
         mpq_init(cost);
@@ -449,7 +403,7 @@ static void plans_of_wide_columns_cost_no_more_than_their_price(void **state)
     size_t tight = 0, priced = 0;
     for (size_t i = 0; i < PLANS; i++) {
         plan p = random_plan(false, true);
-        double paid = some_price(0x1p16, 9);
+        double paid = some_double(16, 25);
         brume_price price;
         mpq_t cost;
         mpq_init(cost);
@@ -492,7 +446,7 @@ static void gaussian_plans_with_modes_use_their_delta_once(void **state)
             selections += brume_measure_is_selection(&p.measures[j]);
         if (p.shape.private_keys || selections == p.count)
             continue;
-        double epsilon = some_price(0x1p-4, 6), delta = some_price(0x1p-30, 20);
+        double epsilon = some_double(-4, 2), delta = some_double(-30, -10);
         brume_price price;
         mpq_t cost;
         mpq_init(cost);
@@ -537,7 +491,7 @@ static void a_mode_alone_spends_all_of_its_price(void **state)
     size_t tight = 0;
     for (size_t i = 0; i < MODES; i++) {
         plan p = {.shape = {.max_groups = 1, .max_rows = 1 + below(3), .cells = 1}};
-        double rho = some_price(0x1p-10, 14);
+        double rho = some_double(-10, 4);
         brume_price price;
         mpq_t cost;
         mpq_init(cost);

@@ -7,26 +7,27 @@
 #include <gmp.h>
 #include <mpfr.h>
 
+#include "exact_kappas.h"
 #include "number/rounding.h"
 #include "query/price/price_parts.h"
 #include "random_doubles.h"
 
-enum { LEVELS = 8, FRACTIONS = 9 };
+enum { FRACTIONS = 9 };
 
 static brume_error error;
 
-/* truth <= told <= truth (1 + slack) */
-static void is_up(const mpq_t truth, double told, double slack, const char *what)
+/* exact <= told <= exact (1 + slack) */
+static void is_up(const mpq_t exact, double told, double slack, const char *what)
 {
     mpq_t x, y;
     mpq_inits(x, y, NULL);
     mpq_set_d(x, told);
-    if (mpq_cmp(x, truth) < 0)
-        fail_msg("%s: %.17g is below the truth", what, told);
+    if (mpq_cmp(x, exact) < 0)
+        fail_msg("%s: %.17g is below what is exact", what, told);
     mpq_set_d(y, 1 + slack);
-    mpq_mul(y, y, truth);
+    mpq_mul(y, y, exact);
     if (mpq_cmp(x, y) > 0)
-        fail_msg("%s: %.17g is far above %.17g", what, told, mpq_get_d(truth));
+        fail_msg("%s: %.17g is far above %.17g", what, told, mpq_get_d(exact));
     mpq_clears(x, y, NULL);
 }
 
@@ -51,46 +52,6 @@ static size_t random_fractions(int64_t (*fractions)[2])
     return kept;
 }
 
-static void place(const brume_measure *m, size_t first, size_t last, const mpq_t least,
-                  const mpq_t most, size_t level, mpq_t *kappa)
-{
-    if (first >= last)
-        return;
-    size_t middle = (first + last) / 2;
-    mpq_t q, width, part;
-    mpq_inits(q, width, part, NULL);
-    mpq_set_si(q, m->fractions[middle][0], (unsigned long)m->fractions[middle][1]);
-    mpq_canonicalize(q);
-    mpq_sub(width, most, least);
-    for (int side = 0; side < 2; side++) {
-        mpq_sub(part, side ? most : q, side ? q : least);
-        mpq_div(part, part, width);
-        if (mpq_cmp(part, kappa[level]) > 0)
-            mpq_set(kappa[level], part);
-    }
-    place(m, first, middle, least, q, level + 1, kappa);
-    place(m, middle + 1, last, q, most, level + 1, kappa);
-    mpq_clears(q, width, part, NULL);
-}
-
-/* The sum of kappa^p over the levels. */
-static void kappas(const brume_measure *m, int p, mpq_t sum)
-{
-    mpq_t kappa[LEVELS], zero, one;
-    mpq_inits(zero, one, NULL);
-    for (size_t i = 0; i < LEVELS; i++)
-        mpq_init(kappa[i]);
-    mpq_set_ui(one, 1, 1);
-    place(m, 0, m->fraction_count, zero, one, 0, kappa);
-    mpq_set_ui(sum, 0, 1);
-    for (size_t i = 0; i < LEVELS; i++) {
-        power(kappa[i], p);
-        mpq_add(sum, sum, kappa[i]);
-        mpq_clear(kappa[i]);
-    }
-    mpq_clears(zero, one, NULL);
-}
-
 /* Rejects: a level that is not the worst of its quantiles or is added to another; a sum, a square
  * or the ratio of a cell stayed in rounded down. */
 static void levels_of_quantiles_are_rounded_up(void **state)
@@ -104,14 +65,14 @@ static void levels_of_quantiles_are_rounded_up(void **state)
         brume_measure m = {.kind = BRUME_MEASURE_QUANTILES,
                            .fractions = (const int64_t(*)[2])fractions,
                            .fraction_count = random_fractions(fractions)};
-        kappas(&m, 1, sum);
+        sum_kappas(&m, 1, sum);
         is_up(sum, brume_kappas_up(&m).sum, 0x1p-48, "kappas");
         for (int p = 1; p <= 2 && m.fraction_count == 1; p++) {
             mpq_inv(one, sum);
             power(one, p);
             is_up(one, brume_selection_stays_up(&m, p), 0x1p-48, "a quantile stayed in");
         }
-        kappas(&m, 2, sum);
+        sum_kappas(&m, 2, sum);
         is_up(sum, brume_kappas_up(&m).squares, 0x1p-48, "squares of kappas");
     }
     mpq_clears(sum, one, NULL);
@@ -129,7 +90,7 @@ static void cost_of_quantiles(const brume_measure *m, double rate, int p, mpq_t 
 {
     mpq_t e;
     mpq_init(e);
-    kappas(m, p, cost);
+    sum_kappas(m, p, cost);
     mpq_set_d(e, rate * (p == 1 ? 2 : 1) * (extreme(m) ? .5 : 1));
     power(e, p);
     mpq_mul(cost, cost, e);
@@ -239,16 +200,16 @@ static void cells_stayed_in_are_rounded_up(void **state)
 {
     (void)state;
     state_of_draws = 24;
-    mpq_t truth, sum, shares;
+    mpq_t exact, sum, shares;
     mpz_t others;
-    mpq_inits(truth, sum, shares, NULL);
+    mpq_inits(exact, sum, shares, NULL);
     mpz_init(others);
     for (int i = 0; i < 20000; i++) {
         int p = 1 + i % 2, bits = below(2) ? 20 : 62;
         size_t expressions = below(4), count = 0;
         brume_measure list[10];
         brume_shape shape = {.max_groups = 1, .max_rows = 1 + below(i % 3 ? 9 : UINT32_MAX)};
-        mpq_set_ui(truth, 0, 1);
+        mpq_set_ui(exact, 0, 1);
         if (below(2))
             list[count++] = (brume_measure){.kind = BRUME_MEASURE_UNITS}; /* stays */
         for (size_t x = 0; x < expressions; x++) {
@@ -265,20 +226,20 @@ static void cells_stayed_in_are_rounded_up(void **state)
                     list[count++] = m;
                 }
             set_count(shares, which == 3 ? 2 : 1);
-            mpq_add(truth, truth, mpq_cmp(sum, shares) > 0 ? sum : shares);
+            mpq_add(exact, exact, mpq_cmp(sum, shares) > 0 ? sum : shares);
         }
         if (below(2)) {
             list[count++] = (brume_measure){.kind = BRUME_MEASURE_ROWS};
             mpz_set_ui(others, shape.max_rows - 1);
-            add_ratio(truth, others, shape.max_rows, p);
+            add_ratio(exact, others, shape.max_rows, p);
         }
         list[count] = (brume_measure){
             .kind = BRUME_MEASURE_SQUARES, .expression = below(3), .low = -1000, .high = 1};
-        if (mpq_sgn(truth) > 0)
-            is_up(truth, brume_stay_up(list, count, &shape, p, true, true), 0x1p-48,
+        if (mpq_sgn(exact) > 0)
+            is_up(exact, brume_stay_up(list, count, &shape, p, true, true), 0x1p-48,
                   "a cell stayed in");
     }
-    mpq_clears(truth, sum, shares, NULL);
+    mpq_clears(exact, sum, shares, NULL);
     mpz_clear(others);
 }
 
@@ -310,8 +271,8 @@ static void cells_and_pairs_are_rounded_up(void **state)
 {
     (void)state;
     state_of_draws = 25;
-    mpq_t truth, sum, part, gained, stayed;
-    mpq_inits(truth, sum, part, gained, stayed, NULL);
+    mpq_t exact, sum, part, gained, stayed;
+    mpq_inits(exact, sum, part, gained, stayed, NULL);
     for (int i = 0; i < 20000; i++) {
         brume_shape shape = {
             .max_groups = 1 + below(7), .max_rows = 1, .cells = below(16), .replace = below(2)};
@@ -321,7 +282,7 @@ static void cells_and_pairs_are_rounded_up(void **state)
         uint64_t groups = shape.max_groups < cells ? shape.max_groups : cells;
         mpq_set_d(gained, gain);
         mpq_set_d(stayed, stay);
-        mpq_set_ui(truth, 0, 1);
+        mpq_set_ui(exact, 0, 1);
         for (uint64_t b = 0; b <= (shape.replace ? groups : 0); b++) {
             uint64_t moved = shape.replace ? 2 * (shape.max_groups - b) : groups;
             set_count(part, moved < cells - b ? moved : cells - b);
@@ -329,16 +290,16 @@ static void cells_and_pairs_are_rounded_up(void **state)
             set_count(part, b);
             mpq_mul(part, part, stayed);
             mpq_add(sum, sum, part);
-            if (mpq_cmp(sum, truth) > 0)
-                mpq_set(truth, sum);
+            if (mpq_cmp(sum, exact) > 0)
+                mpq_set(exact, sum);
         }
         set_count(part, modes);
         set_count(sum, (shape.replace ? 2 : 1) * groups);
         mpq_mul(part, part, sum);
-        mpq_add(truth, truth, part);
-        is_up(truth, brume_total_up(&shape, gain, stay, modes), 0x1p-49, "cells and pairs");
+        mpq_add(exact, exact, part);
+        is_up(exact, brume_total_up(&shape, gain, stay, modes), 0x1p-49, "cells and pairs");
     }
-    mpq_clears(truth, sum, part, gained, stayed, NULL);
+    mpq_clears(exact, sum, part, gained, stayed, NULL);
 }
 
 /* ---- kinds ---- */

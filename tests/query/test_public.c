@@ -190,6 +190,14 @@ static bool names_are(const char *text, const char *wanted)
     return found;
 }
 
+/* `before`, then the query with the table where it has %s. */
+static void put_table(char *text, size_t size, const char *before, const char *query,
+                      const char *table)
+{
+    const char *at = strstr(query, "%s");
+    snprintf(text, size, "%s%.*s%s%s", before, (int)(at - query), query, table, at + 2);
+}
+
 /* A name that means no public table is found, and refused, wherever it stands; a WITH of that name
  * whose scope does not reach there, or a name with a schema or a catalog, changes nothing. */
 static void names_out_of_scope_reach_nothing(void **state)
@@ -215,9 +223,7 @@ static void names_out_of_scope_reach_nothing(void **state)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         for (size_t j = 0; j < sizeof cases / sizeof *cases; j++) {
             char text[600];
-            const char *at = strstr(places[i], "%s");
-            snprintf(text, sizeof text, "%s%.*s%s%s", cases[j].before, (int)(at - places[i]),
-                     places[i], cases[j].table, at + 2);
+            put_table(text, sizeof text, cases[j].before, places[i], cases[j].table);
             brume_public_query *query = NULL;
             if (!names_are(text, "secret"))
                 fail_msg("not named: %s", text);
@@ -248,9 +254,7 @@ static void names_in_scope_mean_their_items(void **state)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         for (size_t j = 0; j < sizeof cases / sizeof *cases; j++) {
             char text[600];
-            const char *at = strstr(places[i], "%s");
-            snprintf(text, sizeof text, "%s%.*s%s%s", cases[j].before, (int)(at - places[i]),
-                     places[i], cases[j].table, at + 2);
+            put_table(text, sizeof text, cases[j].before, places[i], cases[j].table);
             brume_public_query *query = NULL;
             if (names_are(text, "secret"))
                 fail_msg("taken for a table: %s", text);

@@ -14,8 +14,8 @@
 
 #include "kept.h"
 #include "postgres_hash.h"
-#include "query/collect/pushed.h"
-#include "query/plan/make_plan.h"
+#include "query/collect/pushed/pushed.h"
+#include "replaced.h"
 
 static PGconn *server;
 static brume_error error;
@@ -99,28 +99,14 @@ static kept_answer ask(const kept_statement *of)
     return made;
 }
 
-static brume_status print(const brume_collection *collection, int kind, char **sql,
-                          brume_error *failed)
-{
-    static const char *const tables[] = {"public.c"};
-    const uint64_t key = UINT64_C(0xf23456789abcdef);
-    char *rows = NULL;
-    assert_ok(brume_collect_statement(collection, BRUME_DIALECT_POSTGRESQL, tables, &rows, &error));
-    brume_status status = kind == 0 ? brume_push_print_kept(collection, rows, key, sql, failed)
-                          : kind == 1
-                              ? brume_push_print_distinct(collection, rows, key, 2, sql, failed)
-                              : brume_push_print_bounded(collection, rows, key, sql, failed);
-    free(rows);
-    return status;
-}
-
 static kept_engine postgresql = {
     .names = {"a", "b", "it's", "\"quoted\\\"", "sixteen bytes ab", NULL},
     .fill = fill,
     .rank = rank_of,
     .show = show,
     .ask = ask,
-    .print = print,
+    .dialect = BRUME_DIALECT_POSTGRESQL,
+    .shown_as = "public.c",
     .kinds = {{"SELECT k, l, COUNT(*) FROM c GROUP BY k, l", "PARTITION BY \"r0\" ", "", 0, 0},
               {"SELECT k, COUNT(DISTINCT l) FROM c GROUP BY k", "\"g\" <= '2'", "\"g\" <= '4'", 0,
                0},
@@ -161,7 +147,7 @@ static void all_groups_are_kept_equally_often(void **state)
 {
     (void)state;
     enum { KEYS = 4000, GROUPS = 5 };
-    kept_query all = kept_query_open("c", "SELECT k, l, COUNT(*) FROM c GROUP BY k, l", 0, 0);
+    asked all = kept_open("c", "SELECT k, l, COUNT(*) FROM c GROUP BY k, l", 0, 0);
     const brume_collection *collection = &all.plan->measurements[0].collection;
     static const char *const tables[] = {"public.c"};
     char *rows = NULL, *sql = NULL, key_text[32];
@@ -171,22 +157,16 @@ static void all_groups_are_kept_equally_often(void **state)
             "(1, 'a', NULL, 1), (1, 'a', 1099511627777, 1)"));
     assert_ok(brume_collect_statement(collection, BRUME_DIALECT_POSTGRESQL, tables, &rows, &error));
     const uint64_t key = 1234567;
-    assert_ok(brume_push_print_kept(collection, rows, key, &sql, &error));
+    assert_ok(brume_push_print_kept(brume_push_dialect_of(BRUME_DIALECT_POSTGRESQL), collection,
+                                    rows, key, &sql, &error));
     /* the key as a column of numbers, so that all are one statement */
-    char *whole = NULL;
-    size_t length = 0;
-    FILE *out = open_memstream(&whole, &length);
-    snprintf(key_text, sizeof key_text, "'%lld'::int8", 1234567LL);
-    fputs("SELECT r1, r2, count(*) FROM (SELECT hashint8extended(i, 99) AS key FROM "
-          "generate_series(1, 4000) AS s(i)) AS keys, LATERAL (",
-          out);
-    for (const char *at = sql, *next; *at; at = next) {
-        next = strstr(at, key_text);
-        fprintf(out, "%.*s%s", next ? (int)(next - at) : (int)strlen(at), at, next ? "key" : "");
-        next = next ? next + strlen(key_text) : at + strlen(at);
-    }
-    fputs(") AS kept GROUP BY r1, r2", out);
-    fclose(out);
+    snprintf(key_text, sizeof key_text, "'%lld'::int8", (long long)key);
+    char *by_key = replaced(sql, key_text, "key"), *whole = NULL;
+    assert_true(asprintf(&whole,
+                         "SELECT r1, r2, count(*) FROM (SELECT hashint8extended(i, 99) AS key FROM "
+                         "generate_series(1, %d) AS s(i)) AS keys, LATERAL (%s) AS kept GROUP BY "
+                         "r1, r2",
+                         KEYS, by_key) > 0);
     PGresult *result = run(whole);
     assert_int_equal(PQntuples(result), GROUPS);
     double far = 0, expected = (double)KEYS / GROUPS;
@@ -197,10 +177,11 @@ static void all_groups_are_kept_equally_often(void **state)
     if (far > 33.4)
         fail_msg("chi-square %g", far);
     PQclear(result);
+    free(by_key);
     free(whole);
     free(rows);
     free(sql);
-    kept_query_close(&all);
+    asked_close(&all);
 }
 
 int main(void)

@@ -15,11 +15,9 @@
 #include <jansson.h>
 
 #include "kept.h"
-#include "query/collect/pushed_spark.h"
+#include "replaced.h"
 #include "spark.h"
 #include "spark_hash.h"
-
-static brume_error error;
 
 /* SELECT of the rows, or of those that are kept. */
 static char *select_of(const kept_table *from, bool all)
@@ -98,7 +96,7 @@ static kept_answer ask(const kept_statement *of)
 {
     static const char *const keys[] = {"k0", "k1"}, *const numbers[] = {"n0", "n1"};
     kept_answer made = {0};
-    char *quoted = kept_replaced(of->sql, "\"", "`"), *whole = NULL;
+    char *quoted = replaced(of->sql, "\"", "`"), *whole = NULL;
     /* Rows as objects: "k0", "k1" are keys, left out where NULL; "n0", "n1" numbers. */
     assert_true(asprintf(&whole, "SELECT to_json(collect_list(struct(*))) FROM (%s) AS t(%s%s)",
                          quoted, of->keys == 1 ? "k0" : "k0, k1",
@@ -122,21 +120,6 @@ static kept_answer ask(const kept_statement *of)
     return made;
 }
 
-static brume_status print(const brume_collection *collection, int kind, char **sql,
-                          brume_error *failed)
-{
-    static const char *const tables[] = {"v"};
-    const uint64_t key = UINT64_C(0xf23456789abcdef);
-    char *rows = NULL;
-    assert_ok(brume_collect_statement(collection, BRUME_DIALECT_SPARK, tables, &rows, &error));
-    brume_status status = kind == 0 ? brume_push_spark_kept(collection, rows, key, sql, failed)
-                          : kind == 1
-                              ? brume_push_spark_distinct(collection, rows, key, 2, sql, failed)
-                              : brume_push_spark_bounded(collection, rows, key, sql, failed);
-    free(rows);
-    return status;
-}
-
 static kept_engine spark = {
     .names = {"a", "b", "it's", "\"quoted\\\" `too`", "thirty-two bytes and some more \xc3\xa9",
               NULL},
@@ -144,7 +127,8 @@ static kept_engine spark = {
     .rank = rank_of,
     .show = show,
     .ask = ask,
-    .print = print,
+    .dialect = BRUME_DIALECT_SPARK,
+    .shown_as = "v",
     .kinds = {{"SELECT k, l, COUNT(*) FROM c GROUP BY k, l", "PARTITION BY \"r0\" ", "", 0, 0},
               {"SELECT k, COUNT(DISTINCT l) FROM c GROUP BY k", "\"g\" <= 2L", "\"g\" <= 4L", 0, 0},
               {"SELECT k, l FROM c GROUP BY k, l", "PARTITION BY \"r0\" ", "", 2, 3}},

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "asked.h"
 #include "query/collect/unit_count.h"
 #include "query/collect/unit_rows.h"
 #include "random/tape.h"
@@ -33,10 +34,8 @@ enum { CONDITIONS = sizeof conditions / sizeof *conditions };
 
 typedef struct open_counter {
     char csv[64];
-    brume_question *question;
-    brume_engine *engine;
+    asked asks;
     brume_unit_counter *counter;
-    brume_bits *bits;
 } open_counter;
 
 /* A table of the units with these rows, and some rows that are nobody's. */
@@ -58,8 +57,6 @@ static void write_table(const char *path, const int *chosen, bool nobody)
 static void open_it(open_counter *all, const int *chosen, bool by_unit, bool nobody)
 {
     brume_error error = {0};
-    brume_source source;
-    brume_column *columns = NULL;
     strcpy(all->csv, "/tmp/brume-count-XXXXXX.csv");
     int file = mkstemps(all->csv, 4);
     assert_true(file >= 0);
@@ -68,21 +65,16 @@ static void open_it(open_counter *all, const int *chosen, bool by_unit, bool nob
     brume_policy *policy = registered_file(all->csv, "u text, v bigint");
     if (by_unit)
         assert_ok(brume_policy_set_unit(policy, "u", &error));
-    assert_ok(brume_policy_source(policy, &source, &columns, &error));
-    assert_ok(brume_engine_open(&source, 1, &all->engine, &error));
-    free(columns);
-    assert_ok(brume_question_alone(policy, "t", "SELECT COUNT(v) FROM t", &all->question, &error));
-    all->bits = brume_tape_open_seeded(1); /* it keys a hash, and no answer depends on it */
-    assert_ok(
-        brume_unit_counter_open(all->question, all->engine, all->bits, &all->counter, &error));
+    /* the seed keys a hash, and no answer depends on it */
+    all->asks = asked_open(policy, "t", "SELECT COUNT(v) FROM t", 1);
+    assert_ok(brume_unit_counter_open(all->asks.question, all->asks.engine, all->asks.bits,
+                                      &all->counter, &error));
 }
 
 static void close_it(open_counter *all)
 {
     brume_unit_counter_close(all->counter);
-    brume_engine_close(all->engine);
-    brume_question_close(all->question);
-    brume_bits_close(all->bits);
+    asked_close(&all->asks);
     remove(all->csv);
 }
 

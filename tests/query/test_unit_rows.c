@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "asked.h"
 #include "query/collect/unit_rows.h"
 #include "random/tape.h"
 #include "registered.h"
@@ -42,8 +43,7 @@ static void read_lines(FILE *file, rows *out)
 
 typedef struct place {
     char csv[64];
-    brume_question *question;
-    brume_engine *engine;
+    asked asks;
 } place;
 
 /* A table with these lines behind its header, of which `unit` (or NULL) is the unit. */
@@ -51,8 +51,6 @@ static void open_place(place *all, const char *header, const char *const *lines,
                        const char *declared, const char *unit)
 {
     brume_error error = {0};
-    brume_source source;
-    brume_column *columns = NULL;
     char *sql = NULL;
     strcpy(all->csv, "/tmp/brume-rows-XXXXXX.csv");
     int descriptor = mkstemps(all->csv, 4);
@@ -65,18 +63,14 @@ static void open_place(place *all, const char *header, const char *const *lines,
     brume_policy *policy = registered_file(all->csv, declared);
     if (unit)
         assert_ok(brume_policy_set_unit(policy, unit, &error));
-    assert_ok(brume_policy_source(policy, &source, &columns, &error));
-    assert_ok(brume_engine_open(&source, 1, &all->engine, &error));
-    free(columns);
     assert_ok(brume_rows_question(policy, "t", &sql, &error));
-    assert_ok(brume_question_alone(policy, "t", sql, &all->question, &error));
+    all->asks = asked_open(policy, "t", sql, 1);
     free(sql);
 }
 
 static void close_place(place *all)
 {
-    brume_engine_close(all->engine);
-    brume_question_close(all->question);
+    asked_close(&all->asks);
     remove(all->csv);
 }
 
@@ -85,7 +79,7 @@ static void read_place(const place *all, uint64_t seed, rows *out)
     brume_error error = {0};
     brume_rows_file file = {0};
     brume_bits *bits = brume_tape_open_seeded(seed);
-    assert_ok(brume_rows_read(all->question, all->engine, bits, &file, &error));
+    assert_ok(brume_rows_read(all->asks.question, all->asks.engine, bits, &file, &error));
     read_lines(file.file, out);
     brume_rows_file_close(&file);
     brume_bits_close(bits);
@@ -243,7 +237,7 @@ static void no_rows_are_a_header(void **state)
     brume_rows_file file = {0};
     static const char *const line = "a,1";
     open_place(&all, "u,v", &line, 1, "u text, v bigint", "u");
-    assert_ok(brume_rows_none(all.question, &file, &error));
+    assert_ok(brume_rows_none(all.asks.question, &file, &error));
     read_lines(file.file, &found);
     assert_string_equal(found.header, "\"u\",\"v\"");
     assert_int_equal(found.count, 0);
@@ -261,7 +255,8 @@ static void only_an_empty_table_or_too_many_rows_are_refused(void **state)
         open_place(&all, "v", lines, count, "v bigint", NULL);
         for (uint64_t most = 0; most <= 4; most++) {
             brume_error error = {0};
-            brume_status status = brume_rows_check(all.question, all.engine, most, &error);
+            brume_status status =
+                brume_rows_check(all.asks.question, all.asks.engine, most, &error);
             bool good = count > 0 && (most == 0 || count <= most);
             assert_int_equal(status, good ? BRUME_OK : BRUME_EARGUMENT);
         }
@@ -281,9 +276,10 @@ static void one_row_too_many_is_found_wherever_chunks_end(void **state)
         place all;
         brume_error error = {0};
         open_place(&all, "v", lines, count, "v bigint", NULL);
-        assert_ok(brume_rows_check(all.question, all.engine, count, &error));
+        assert_ok(brume_rows_check(all.asks.question, all.asks.engine, count, &error));
         for (uint64_t most = count - 1; most > 0; most /= 2)
-            assert_fails(brume_rows_check(all.question, all.engine, most, &error), BRUME_EARGUMENT);
+            assert_fails(brume_rows_check(all.asks.question, all.asks.engine, most, &error),
+                         BRUME_EARGUMENT);
         close_place(&all);
     }
 }

@@ -12,21 +12,11 @@
 #include <brume/statistic/triangle.h>
 
 #include "multisets.h"
+#include "passes.h"
 
 static brume_error error;
 
-/* P[distance + X >= m], X discrete Laplace of scale 1/epsilon. */
-static double passes(uint64_t distance, uint64_t m, double epsilon)
-{
-    if (distance == UINT64_MAX)
-        return 1;
-    double a = exp(-epsilon);
-    int64_t least = (int64_t)m - (int64_t)distance;
-    return least >= 0 ? pow(a, (double)least) / (1 + a) : 1 - pow(a, 1 - (double)least) / (1 + a);
-}
-
-/* --- stable release of mode and top-k ----------------------------------------------------------
- */
+/* ---- stable release of mode and top-k ---- */
 
 enum { KEYS = 3, EACH = 7, TABLES = EACH * EACH * EACH };
 
@@ -152,8 +142,7 @@ static void the_plain_gap_is_rejected(void **state)
     assert_holds(worst > 1.05 * .01);
 }
 
-/* --- propose-test-release of the median ---------------------------------------------------------
- */
+/* ---- propose-test-release of the median ---- */
 
 enum { N = 4, DOMAIN = 6, SETS = 126, OUTPUTS = 161, MIDDLE = 80 };
 
@@ -222,8 +211,7 @@ static void a_tested_median_is_private(void **state)
         }
 }
 
-/* --- smooth sensitivity of the median ------------------------------------------------------------
- */
+/* ---- smooth sensitivity of the median ---- */
 
 /* Largest loss of Cauchy noise over all databases: the hyperbolic distance of (centre, scale). */
 static double worst_cauchy(brume_adjacency adjacency, bool local_only)
@@ -270,8 +258,7 @@ static void a_smooth_median_is_private_and_a_local_one_is_not(void **state)
     assert_holds(worst_cauchy(BRUME_REPLACE, true) > 10);
 }
 
-/* --- triangles -----------------------------------------------------------------------------------
- */
+/* ---- triangles ---- */
 
 enum { VERTICES = 4, GRAPHS = 64, MOST = VERTICES - 2, RANGE = 121, ZERO = 60 };
 

@@ -13,18 +13,9 @@
 
 #include "chance.h"
 #include "multisets.h"
+#include "passes.h"
 
 static brume_error error;
-
-/* P[distance + X >= m], X discrete Laplace of scale 1/epsilon. */
-static double passes(uint64_t distance, uint64_t m, double epsilon)
-{
-    if (distance == UINT64_MAX)
-        return 1;
-    double a = exp(-epsilon);
-    int64_t least = (int64_t)m - (int64_t)distance;
-    return least >= 0 ? pow(a, (double)least) / (1 + a) : 1 - pow(a, 1 - (double)least) / (1 + a);
-}
 
 static uint64_t threshold_of(double epsilon, double delta, double *exact)
 {
@@ -40,8 +31,7 @@ static bool neighbours(const multiset *a, const multiset *b, brume_adjacency adj
     return multiset_distance(a, b) == (adjacency == BRUME_REPLACE ? 2 : 1);
 }
 
-/* --- bins of the interquartile range -------------------------------------------------------------
- */
+/* ---- bins of the interquartile range ---- */
 
 enum { DOMAIN = 6, MOST_SETS = 800, EDGES = 4, OUTCOMES = EDGES + 1 };
 
@@ -115,8 +105,7 @@ static void bins_need_a_public_number_of_values(void **state)
     }
 }
 
-/* --- the median with smooth noise ----------------------------------------------------------------
- */
+/* ---- the median with smooth noise ---- */
 
 enum { MEDIAN_DOMAIN = 5 };
 

@@ -5,7 +5,7 @@
  * claim is. Method and proof: proofs/accountant.md.
  *
  * 1. A cost with a loss law enters as that law. It is BRUME_EXACT if the worst neighbours attain
- * it.
+ *    it.
  * 2. A cost without a law but with a pure epsilon (and delta_failure) enters as the worst mechanism
  *    of that guarantee: randomized response with an atom at +infinity. If the cost says the epsilon
  *    is BRUME_EXACT ("any mechanism of that guarantee"), the interval is exact for the stated

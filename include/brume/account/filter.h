@@ -6,7 +6,7 @@
  *    release has the guarantee it was charged for, all releases together are (epsilon, delta)-DP.
  *    Proof: proofs/filters.md. Tight composition (compose.h) is not sound for that and not used.
  * 3. Prices that a person types are exact decimals, budgets too: 0.1 fits ten times in 1.
- * Everything else is rounded up to a decimal, and limits are rounded down.
+ *    Everything else is rounded up to a decimal, and limits are rounded down.
  * 4. Constant size, constant time, however long the history. The text form reads back to the very
  *    same filter and is checked when it is read.
  *

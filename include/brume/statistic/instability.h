@@ -7,7 +7,7 @@
  *
  * 1. local = LS_0; smooth = max over k of exp(-t k) LS_k; distance = the least k with LS_k > bound,
  *    UINT64_MAX if there is none. With bound = 0 that is the number of changes that surely leave
- * the value as it is: distance to instability.
+ *    the value as it is: distance to instability.
  * 2. local_exact, smooth_exact: whether the number is that, up to rounding (of smooth: a relative
  *    2^-40 and exp(2^-34/t)). Otherwise local and smooth are upper bounds, as the private releases
  *    use them; smooth_exact speaks of distance too, which is a lower bound otherwise.

@@ -8,11 +8,11 @@
  * 1. alpha, a share of the records, is how badly the histogram may answer: the threshold is
  *    2 alpha n, hits = floor(ln N/(2 alpha^2)) + 1, the step exp(4 alpha).
  * 2. Pure epsilon, or rho, for the whole stream, however many queries are asked and however they
- * are chosen. epsilon: three quarters for one sparse vector of all hits, a quarter for Laplace
- * noise on the answers. rho: fifteen sixteenths for sparse vectors of one hit each, one after the
- *    other, the rest for Gaussian noise; costs add up as rho, so that noise grows with the square
- *    root of the hits. Which (epsilon, delta) that is, the accountant says: give it the events.
- *    Proof: proofs/many_queries.md.
+ *    are chosen. epsilon: three quarters for one sparse vector of all hits, a quarter for Laplace
+ *    noise on the answers. rho: fifteen sixteenths for sparse vectors of one hit each, one after
+ *    the other, the rest for Gaussian noise; costs add up as rho, so that noise grows with the
+ *    square root of the hits. Which (epsilon, delta) that is, the accountant says: give it the
+ *    events. Proof: proofs/many_queries.md.
  * 3. Queries are those of a workload, by number; it is not copied, may grow meanwhile, and must
  *    outlive the stream. The histogram of the data is copied, and wiped at close.
  * 4. `records` is n: public under BRUME_REPLACE, where it must be right; under BRUME_ADD_REMOVE a

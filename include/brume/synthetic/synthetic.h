@@ -8,7 +8,7 @@
  *    epsilon.
  * 3. The number of records. Under BRUME_REPLACE it is public and counted. Under BRUME_ADD_REMOVE it
  *    is private: `records` is a public estimate, or 0: then noisy cells and noisy marginals tell
- * it, and where there are none BRUME_MWEM_RECORDS_SHARE of the price buys it.
+ *    it, and where there are none BRUME_MWEM_RECORDS_SHARE of the price buys it.
  * 4. A share of the price may measure the worst error over the workload once the histogram is made:
  *    what it costs is known beforehand, and the bound is then that of this data and not of any.
  * 5. The report is a function of what was released and of public numbers; so is everything else

@@ -43,7 +43,7 @@ typedef struct visit {
 /* A point near the root: how fast log delta falls there, and the newest visit. */
 typedef struct found {
     double epsilon, slope;
-    double residual; /* log delta is believed to be so near to the target's there */
+    double residual; /* about how far log delta is from the target's there */
     visit last;
     bool zero; /* met at epsilon 0 already: the rest is void */
 } found;

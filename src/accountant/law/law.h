@@ -5,8 +5,8 @@
  * long doubles. So n log psi(y) loses nothing where psi is near 1, however large n is.
  *
  * Every number comes with a bound of its error. The bounds cover rounding, libm within 2 units in
- * the last place, and parameters known to BRUME_PARAMETER_UNITS units of 2^-53. The inequalities
- * are in proofs/accountant/law.md, sections law.1 and law.2. */
+ * the last place, and parameters known to 8 units of 2^-53. The inequalities are in
+ * proofs/accountant/law.md, sections law.1 and law.2. */
 #ifndef BRUME_ACCOUNTANT_LAW_LAW_H
 #define BRUME_ACCOUNTANT_LAW_LAW_H
 
@@ -17,8 +17,7 @@
 #include <brume/account/cost.h>
 #include <brume/status.h>
 
-#define BRUME_UNIT            0x1p-53
-#define BRUME_PARAMETER_UNITS 8.0
+#define BRUME_UNIT 0x1p-53
 
 typedef struct brume_law brume_law;
 

@@ -79,7 +79,7 @@ static int kind_at(const brume_law *laws, const brume_parts *whole, double delta
     return least_sigma >= (rate < rare_rate ? little_noise : much_noise) ? NOISY : SINGLE;
 }
 
-/* Two certified ends cannot cross. If they do there is a fault: nothing of the rays is believed,
+/* Two certified ends cannot cross. If they do there is a fault: nothing of the rays is used,
  * and the interval says so. */
 static void keep_if_sound(const brume_certified *before, brume_certified *certified)
 {

@@ -326,7 +326,7 @@ static bool evaluate(const brume_ray_split *p, double epsilon, double *value, do
         *slope += weight * s;
         *error += weight * (e * (1 + 1e-9) + (100 + 16 * p->log_weight[i]) * unit * fabs(v));
     }
-    /* delta is not below 0: a sum that says so is a fault, and nothing else of it is believed */
+    /* delta is not below 0: a sum that says so is a fault, and nothing else of it is used */
     return isfinite(*value) && isfinite(*error) && *value + *error + *above >= 0;
 }
 

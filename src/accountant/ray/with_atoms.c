@@ -242,7 +242,7 @@ static bool ends_by(const brume_ray_atoms *b, const layout *l, double epsilon, d
     error *= 1 + 1e-9;
     *lower = fmax(0, sum - error);
     *upper = fmin(1, sum + error + above);
-    return *upper >= 0; /* else a fault, and nothing of it is believed */
+    return *upper >= 0; /* else a fault, and nothing of it is used */
 }
 
 /* Bounds of delta at the epsilon that one atom leaves: those known without rays, then those of the

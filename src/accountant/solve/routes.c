@@ -1,4 +1,4 @@
-/* The routes of routes.def but `contour`: when each suits, what it is believed to take, and how it
+/* The routes of routes.def but `contour`: when each suits, what it is expected to take, and how it
  * is opened. Nothing here decides what is true: what is put into an interval is certified where it
  * comes from. */
 #include "accountant/solve/route.h"

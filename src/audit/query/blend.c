@@ -1,4 +1,4 @@
-/* How far each of several estimates of the same odds is believed. */
+/* How much each of several estimates of the same odds counts. */
 #include "audit/query/blend.h"
 
 #include <math.h>
@@ -32,17 +32,17 @@ static double step(const double *columns, size_t count, size_t examples, size_t 
 
 /* One factor after the other, again and again: with the penalty the likelihood has one maximum.
  */
-void brume_blend_learn(const double *columns, size_t count, size_t examples, double *believed,
+void brume_blend_learn(const double *columns, size_t count, size_t examples, double *factors,
                        double *sums)
 {
-    memset(believed, 0, count * sizeof *believed);
+    memset(factors, 0, count * sizeof *factors);
     memset(sums, 0, examples * sizeof *sums);
     double moved = 1;
     for (int sweep = 0; sweep < SWEEPS && moved > STILL; sweep++) {
         moved = 0;
         for (size_t k = 0; k < count; k++) {
-            double by = step(columns, count, examples, k, believed[k], sums);
-            believed[k] += by;
+            double by = step(columns, count, examples, k, factors[k], sums);
+            factors[k] += by;
             moved = fmax(moved, fabs(by));
             for (size_t i = 0; by != 0 && i < examples; i++)
                 sums[i] += by * columns[i * count + k];

@@ -1,4 +1,4 @@
-/* How far each of several estimates of the same odds is believed.
+/* How much each of several estimates of the same odds counts.
  *
  * Features of one answer often are the same drawn number again: a mean, its error, the one over the
  * other. Each has weights of its own, as if it were the only one, and their sum would count a
@@ -11,9 +11,9 @@
 #include <stddef.h>
 
 /* columns[i * count + k]: what estimate k says of example i, as a logarithm of odds for the second
- * database; examples of the two databases in turn, the first of the first one. Fills believed[k],
+ * database; examples of the two databases in turn, the first of the first one. Fills factors[k],
  * and sums[i] with what all of them then say of example i. */
-void brume_blend_learn(const double *columns, size_t count, size_t examples, double *believed,
+void brume_blend_learn(const double *columns, size_t count, size_t examples, double *factors,
                        double *sums);
 
 #endif

@@ -1,7 +1,7 @@
 /* Two neighbouring databases for the tables of a question, made from its policies alone.
  *
  * 1. Units with rows of public values (values.h, recipe.h). Under add-remove the second database
- * has one unit more in one of the tables, or in all tables of a dataset that are linked; under
+ *    has one unit more in one of the tables, or in all tables of a dataset that are linked; under
  *    replace one unit has other rows in one of the tables.
  * 2. In linked tables every unit has keys of its own, so that its rows lead to its own unit.
  * 3. The sources of the datasets are never read: the tables are CSV files in a folder of their own,

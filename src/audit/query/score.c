@@ -271,14 +271,14 @@ static void read_examples(const brume_score *score, size_t count, double *column
         }
 }
 
-/* Several features may be the same number in other clothes: each is believed as far as the sum of
- * all then serves the examples best. */
-static void believe(brume_score *score, const double *believed)
+/* Several features may be functions of one number: each counts as much as lets the sum of all fit
+ * the examples best. */
+static void apply_factors(brume_score *score, const double *factors)
 {
     score->base = 0;
     for (size_t i = 0; i < score->count; i++) {
         feature *f = &score->features[i];
-        double factor = believed[f->place > 0 ? f->place - 1 : score->together];
+        double factor = factors[f->place > 0 ? f->place - 1 : score->together];
         for (size_t bin = 0; bin < f->bins; bin++)
             f->weight[bin] *= factor;
         f->absent *= factor;
@@ -294,13 +294,13 @@ static void learn_together(brume_score *score)
         return;
     choose_features(score);
     size_t count = 2 * each, wide = score->together + 1;
-    double *columns = calloc(count * wide, sizeof *columns), believed[TOGETHER + 1];
+    double *columns = calloc(count * wide, sizeof *columns), factors[TOGETHER + 1];
     double *sums = malloc(count * sizeof *sums);
     uint8_t *codes = calloc(count * wide, 1);
     if (columns && sums && codes) {
         read_examples(score, count, columns, codes);
-        brume_blend_learn(columns, wide, count, believed, sums);
-        believe(score, believed);
+        brume_blend_learn(columns, wide, count, factors, sums);
+        apply_factors(score, factors);
         if (brume_trees_learn(codes, score->together, sums, count, &score->trees, NULL) != BRUME_OK)
             score->trees.count = 0;
     }

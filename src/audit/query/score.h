@@ -3,7 +3,7 @@
  * What is released is seen as features, names with numbers (answer_features.h of a table). From
  * examples of both databases each feature's values are cut into bins, and every bin gets the
  * logarithm of the quotient of its two frequencies, shrunk where that may be luck. The score is
- * their sum; from many examples each feature is believed as far as that serves them best (blend.h),
+ * their sum; from many examples each feature counts as much as fits them best (blend.h),
  * and trees (trees.h) add what only several features together say. It is post-processing of what an
  * analyst sees, with weights that are fixed before the draws that count, so that every bound made
  * with it holds; a poor score only finds less. */

@@ -19,7 +19,7 @@ typedef struct brume_score_feature {
     /* bin i has the values below edges[i] and not below the one before */
     double edges[BRUME_SCORE_BINS - 1];
     size_t bins;
-    double weight[BRUME_SCORE_BINS], absent; /* logarithms of quotients, as far as believed */
+    double weight[BRUME_SCORE_BINS], absent; /* logarithms of quotients, times a factor */
     double fine[BRUME_SCORE_FINE - 1];       /* edges of the bins that trees look at */
     size_t fine_bins;
     double apart; /* how much they tell apart: the difference of their means */

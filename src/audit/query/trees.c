@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 
-/* How much of what a tree finds is believed; what stands against few examples; what an end of a
+/* How much of what a tree finds counts; what stands against few examples; what an end of a
  * tree has at least (an example that is not decided weighs a quarter). */
-static const double BELIEVED = .2, CAUTION = 5, LEAST_WEIGHT = 4;
+static const double COUNTED = .2, CAUTION = 5, LEAST_WEIGHT = 4;
 
 enum { CODES = 256, KEPT_BACK = 3 };
 
@@ -112,7 +112,7 @@ static void fill_leaves(const learner *of, brume_tree *tree)
         sums[of->place[i]][1] += chance * (1 - chance);
     }
     for (size_t i = 0; i < BRUME_TREE_LEAVES; i++)
-        tree->leaf[i] = BELIEVED * sums[i][0] / (sums[i][1] + CAUTION);
+        tree->leaf[i] = COUNTED * sums[i][0] / (sums[i][1] + CAUTION);
 }
 
 static void grow(const learner *of, brume_tree *tree)

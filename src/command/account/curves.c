@@ -4,7 +4,6 @@
  * 1 - delta - e^eps a and e^-eps (1 - delta - a) below it, and the greatest of them is a bound. */
 #include "command/account/curves.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -125,16 +124,7 @@ brume_status brume_plot_curves(const char *path, const char *title,
                                const brume_expression *expression, const brume_term *terms,
                                brume_error *error)
 {
-    FILE *file = fopen(path, "w");
-    if (!file)
-        return brume_fail(error, BRUME_EDISK, NULL, "cannot write '%.200s': %s", path,
-                          strerror(errno));
-    brume_status status = picture(file, title, expression, terms, error);
-    bool failed = ferror(file) != 0;
-    failed |= fclose(file) != 0;
-    if (status == BRUME_OK && failed)
-        status = brume_fail(error, BRUME_EDISK, NULL, "cannot write '%.200s'", path);
-    if (status != BRUME_OK)
-        remove(path);
-    return status;
+    FILE *file;
+    BRUME_TRY(brume_svg_open(path, &file, error));
+    return brume_svg_close(file, path, picture(file, title, expression, terms, error), error);
 }

@@ -1,10 +1,8 @@
 /* The picture of `brume loss --plot`: the tail of the loss, and its Renyi divergences. */
 #include "command/account/loss.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "command/frame/svg.h"
@@ -89,16 +87,7 @@ static brume_status picture(FILE *file, const brume_loss_source *source, brume_e
 
 brume_status brume_plot_loss(const char *path, const brume_loss_source *source, brume_error *error)
 {
-    FILE *file = fopen(path, "w");
-    if (!file)
-        return brume_fail(error, BRUME_EDISK, NULL, "cannot write '%.200s': %s", path,
-                          strerror(errno));
-    brume_status status = picture(file, source, error);
-    bool failed = ferror(file) != 0;
-    failed |= fclose(file) != 0;
-    if (status == BRUME_OK && failed)
-        status = brume_fail(error, BRUME_EDISK, NULL, "cannot write '%.200s'", path);
-    if (status != BRUME_OK)
-        remove(path);
-    return status;
+    FILE *file;
+    BRUME_TRY(brume_svg_open(path, &file, error));
+    return brume_svg_close(file, path, picture(file, source, error), error);
 }

@@ -2,9 +2,6 @@
  *
  * Each point is a mean over the runs. The certified line is the most that anybody can expect of
  * answers with that Laplace noise. */
-#include <errno.h>
-#include <string.h>
-
 #include "command/audit/attack.h"
 #include "command/frame/progress.h"
 #include "command/frame/svg.h"
@@ -97,10 +94,8 @@ brume_status brume_assault_plot(const brume_call *call, const brume_assault *ass
     };
     double least = .03 * sqrt((double)assault->people), most = 4 * (double)assault->moved;
     most = fmax(most, 10 * sqrt((double)assault->people));
-    FILE *file = fopen(path, "w"); /* before the work: a bad path is told at once */
-    if (!file)
-        return brume_fail(error, BRUME_EDISK, NULL, "cannot write '%.200s': %s", path,
-                          strerror(errno));
+    FILE *file;
+    BRUME_TRY(brume_svg_open(path, &file, error)); /* before the work: a bad path is told at once */
     brume_progress progress;
     uint64_t done = 0;
     brume_status status = BRUME_OK;
@@ -110,11 +105,5 @@ brume_status brume_assault_plot(const brume_call *call, const brume_assault *ass
     brume_progress_end(&progress);
     if (status == BRUME_OK)
         draw(file, assault, least, most, curves);
-    bool failed = ferror(file) != 0;
-    failed |= fclose(file) != 0;
-    if (status == BRUME_OK && failed)
-        status = brume_fail(error, BRUME_EDISK, NULL, "cannot write '%.200s'", path);
-    if (status != BRUME_OK)
-        remove(path);
-    return status;
+    return brume_svg_close(file, path, status, error);
 }

@@ -1,5 +1,5 @@
-/* brume serve: its description. To listen is the command line's own (src/cli/serve.c): the library
- * never does. */
+/* brume serve: its description. To listen is the command line's own (src/cli/serve/serve.c): the
+ * library never does. */
 #include "command/command.h"
 
 static brume_status run(brume_call *call, brume_error *error)

@@ -1,11 +1,34 @@
 /* Charts as SVG. */
 #include "command/frame/svg.h"
 
+#include <errno.h>
 #include <math.h>
+#include <string.h>
+
+#include "base/error.h"
 
 static const char *const colours[] = {"#1b3a5c", "#c8553d", "#588157", "#8d6a9f",
                                       "#d9a441", "#3d8fa8", "#7a7a7a"};
 enum { COLOURS = sizeof colours / sizeof *colours };
+
+brume_status brume_svg_open(const char *path, FILE **file, brume_error *error)
+{
+    *file = fopen(path, "w");
+    if (*file)
+        return BRUME_OK;
+    return brume_fail(error, BRUME_EDISK, NULL, "cannot write '%.200s': %s", path, strerror(errno));
+}
+
+brume_status brume_svg_close(FILE *file, const char *path, brume_status status, brume_error *error)
+{
+    bool failed = ferror(file) != 0;
+    failed |= fclose(file) != 0;
+    if (status == BRUME_OK && failed)
+        status = brume_fail(error, BRUME_EDISK, NULL, "cannot write '%.200s'", path);
+    if (status != BRUME_OK)
+        remove(path);
+    return status;
+}
 
 static void escaped(FILE *file, const char *text)
 {

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include <brume/status.h>
+
 typedef struct brume_axis {
     const char *label;
     double least, most; /* least < most; both above 0 if logarithmic */
@@ -18,9 +20,15 @@ typedef struct brume_panel {
 } brume_panel;
 
 /* How a line looks: 0 is the one that matters, 1.. are others, BRUME_STROKE_GUIDE is dashed. */
-enum { BRUME_STROKE_MAIN = 0, BRUME_STROKE_OTHERS = 6, BRUME_STROKE_GUIDE = -1 };
+enum { BRUME_STROKE_MAIN = 0, BRUME_STROKE_GUIDE = -1 };
 
-/* Everything is written to `file` at once; look at ferror(file) in the end. Texts are escaped. */
+/* A new file for a picture. Closing it gives `status`, what became of drawing, or EDISK if the file
+ * could not be written; where that is no success the file is removed. */
+BRUME_MUST_USE brume_status brume_svg_open(const char *path, FILE **file, brume_error *error);
+BRUME_MUST_USE brume_status brume_svg_close(FILE *file, const char *path, brume_status status,
+                                            brume_error *error);
+
+/* Everything is written to `file` at once. Texts are escaped. */
 void brume_svg_begin(FILE *file, double width, double height, const char *title);
 void brume_svg_end(FILE *file);
 void brume_svg_panel(FILE *file, const brume_panel *panel, const char *title);

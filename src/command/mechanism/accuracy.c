@@ -72,17 +72,9 @@ static brume_status plot(const brume_call *call, const brume_event *event, brume
     double most;
     BRUME_TRY(widest(events, count, &most, error));
     const char *path = brume_call_text(call, "plot");
-    FILE *file = fopen(path, "w");
-    if (!file)
-        return brume_fail(error, BRUME_EDISK, NULL, "cannot write '%.200s'", path);
-    brume_status status = draw(file, events, count, most, error);
-    bool failed = ferror(file) != 0;
-    failed |= fclose(file) != 0;
-    if (status == BRUME_OK && failed)
-        status = brume_fail(error, BRUME_EDISK, NULL, "cannot write '%.200s'", path);
-    if (status != BRUME_OK)
-        remove(path);
-    return status;
+    FILE *file;
+    BRUME_TRY(brume_svg_open(path, &file, error));
+    return brume_svg_close(file, path, draw(file, events, count, most, error), error);
 }
 
 static brume_status run(brume_call *call, brume_error *error)

@@ -1,13 +1,11 @@
 /* brume amend: the owner's correction of what was registered. */
 #include "command/command.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "command/owner/amend_policy.h"
 #include "command/owner/declare.h"
 #include "command/ledger/open_ledger.h"
-#include "command/owner/typed_budget.h"
 #include "ledger/dataset.h"
 
 /* What may be amended: the option, and the word for it in the history. */
@@ -167,34 +165,6 @@ static brume_status write_amended(brume_call *call, const json_t *policy, const 
 
 /* ---- amending ---- */
 
-static brume_status record(const brume_call *call, brume_ledger *ledger,
-                           const brume_dataset *dataset, const brume_policy *before,
-                           const brume_policy *policy, const json_t *json, const json_t *changes,
-                           brume_error *error)
-{
-    const char *typed = brume_call_text(call, "budget"), *cap = brume_call_text(call, "cap");
-    brume_typed_budget budget = {0}, most = {0};
-    bool uncapped = cap && strcmp(cap, "none") == 0;
-    brume_status status = typed ? brume_typed_budget_read(typed, "budget", &budget, error)
-                                : BRUME_OK;
-    if (status == BRUME_OK && cap && !uncapped)
-        status = brume_typed_cap_read(cap, &most, error);
-    brume_amendment amendment = {.name = dataset->name,
-                                 .stated = dataset->stated,
-                                 .epsilon = budget.epsilon,
-                                 .delta = budget.delta,
-                                 .cap = uncapped ? "" : most.epsilon,
-                                 .data_version = brume_call_text(call, "data-version"),
-                                 .policy = json,
-                                 .moves_units = !brume_policy_same_units(before, policy),
-                                 .changes = changes};
-    if (status == BRUME_OK)
-        status = brume_ledger_amend(ledger, &amendment, error);
-    free(budget.text);
-    free(most.text);
-    return status;
-}
-
 static brume_status amend(brume_call *call, brume_ledger *ledger, const brume_dataset *dataset,
                           const json_t *changes, brume_error *error)
 {
@@ -216,7 +186,9 @@ static brume_status amend(brume_call *call, brume_ledger *ledger, const brume_da
     if (status == BRUME_OK && !(json = brume_policy_to_json(policy)))
         status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     if (status == BRUME_OK)
-        status = record(call, ledger, dataset, before, policy, json, changes, error);
+        status = brume_amend_record(ledger, dataset, call, json,
+                                    !brume_policy_same_units(before, policy), false, changes,
+                                    error);
     if (status == BRUME_OK)
         status = write_amended(call, json, changes, &found.description, error);
     json_decref(json);

@@ -90,18 +90,13 @@ static void write_amended(const brume_call *call, const brume_dataset *dataset,
     fputc('\n', call->out);
 }
 
-/* The terms that `said` has, with the new tables (NULL: as they are). */
-static brume_status record(brume_call *call, brume_ledger *ledger, const brume_dataset *dataset,
-                           const brume_call *said, const json_t *policy, bool moves_units,
-                           const json_t *changes, brume_error *error)
+brume_status brume_amend_record(brume_ledger *ledger, const brume_dataset *dataset,
+                                const brume_call *said, const json_t *policy, bool moves_units,
+                                bool all, const json_t *changes, brume_error *error)
 {
     const char *typed = brume_call_text(said, "budget"), *cap = brume_call_text(said, "cap");
     brume_typed_budget budget = {0}, most = {0};
-    bool uncapped = cap && strcmp(cap, "none") == 0;
-    BRUME_TRY(
-        check_word(said, "rule", dataset->name, brume_rule_word(dataset->filter.rule), error));
-    BRUME_TRY(check_word(said, "adjacency", dataset->name, brume_adjacency_word(dataset->adjacency),
-                         error));
+    bool uncapped = cap ? strcmp(cap, "none") == 0 : all;
     brume_status status = typed ? brume_typed_budget_read(typed, "budget", &budget, error)
                                 : BRUME_OK;
     if (status == BRUME_OK && cap && !uncapped)
@@ -110,7 +105,7 @@ static brume_status record(brume_call *call, brume_ledger *ledger, const brume_d
                                  .stated = dataset->stated,
                                  .epsilon = budget.epsilon,
                                  .delta = budget.delta,
-                                 .cap = uncapped || (policy && !cap) ? "" : most.epsilon,
+                                 .cap = uncapped ? "" : most.epsilon,
                                  .data_version = brume_call_text(said, "data-version"),
                                  .policy = policy,
                                  .moves_units = moves_units,
@@ -119,8 +114,20 @@ static brume_status record(brume_call *call, brume_ledger *ledger, const brume_d
         status = brume_ledger_amend(ledger, &amendment, error);
     free(budget.text);
     free(most.text);
-    if (status != BRUME_OK)
-        return status;
+    return status;
+}
+
+/* The terms that `said` has, with the new tables (NULL: as they are). */
+static brume_status record(brume_call *call, brume_ledger *ledger, const brume_dataset *dataset,
+                           const brume_call *said, const json_t *policy, bool moves_units,
+                           const json_t *changes, brume_error *error)
+{
+    BRUME_TRY(
+        check_word(said, "rule", dataset->name, brume_rule_word(dataset->filter.rule), error));
+    BRUME_TRY(check_word(said, "adjacency", dataset->name, brume_adjacency_word(dataset->adjacency),
+                         error));
+    BRUME_TRY(brume_amend_record(ledger, dataset, said, policy, moves_units, policy != NULL,
+                                 changes, error));
     if (call->json)
         return brume_call_write_json(
             call, json_pack("{s:s,s:O}", "dataset", dataset->name, "changes", changes), error);

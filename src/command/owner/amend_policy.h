@@ -11,6 +11,13 @@
 BRUME_MUST_USE brume_status brume_amend_from_file(brume_call *call, brume_ledger *ledger,
                                                   const brume_dataset *dataset, brume_error *error);
 
+/* Record what `said` has of budget, cap and data version, and the new policy (NULL: as it is). With
+ * `all`, no cap that is said is no cap; else it stays. */
+BRUME_MUST_USE brume_status brume_amend_record(brume_ledger *ledger, const brume_dataset *dataset,
+                                               const brume_call *said, const json_t *policy,
+                                               bool moves_units, bool all, const json_t *changes,
+                                               brume_error *error);
+
 /* Budget, cap and data version of a dataset of several tables. */
 BRUME_MUST_USE brume_status brume_amend_terms(brume_call *call, brume_ledger *ledger,
                                               const brume_dataset *dataset, const json_t *changes,

@@ -2,10 +2,10 @@
 #include "command/query/ask.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const brume_where_words[] = {"engine", "brume", "auto", NULL};
+const char *const brume_answer_formats[] = {"table", "markdown", "csv", "json", "html", NULL};
 
 static brume_where where_of(const brume_call *call)
 {
@@ -57,20 +57,4 @@ brume_number_text brume_rounded_up(double value)
         return brume_digits_up(value, 4);
     snprintf(out.text, sizeof out.text, "%.0f", ceil(value));
     return out;
-}
-
-char *brume_json_text(const json_t *value)
-{
-    if (!value || json_is_null(value))
-        return strdup("NULL");
-    if (json_is_string(value))
-        return strdup(json_string_value(value));
-    if (json_is_boolean(value))
-        return strdup(json_is_true(value) ? "true" : "false");
-    char text[64];
-    if (json_is_integer(value))
-        snprintf(text, sizeof text, "%lld", (long long)json_integer_value(value));
-    else
-        snprintf(text, sizeof text, "%.6g", json_real_value(value));
-    return strdup(text);
 }

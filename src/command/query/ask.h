@@ -38,6 +38,15 @@ extern const char *const brume_where_words[];
                 "declares more of them than fit into memory"                                       \
     }
 
+/* --format of an answer. */
+extern const char *const brume_answer_formats[];
+#define BRUME_FORMAT_OPTION                                                                        \
+    {                                                                                              \
+        .name = "format", .type = BRUME_OPTION_CHOICE, .argument = "FORMAT",                       \
+        .choices = brume_answer_formats,                                                           \
+        .help = "table (unless said), markdown, csv, json or html"                                 \
+    }
+
 /* --within, --within-rank, --confidence, --joint, --at-least. */
 #define BRUME_TARGET_OPTIONS                                                                       \
     {.name = "within",                                                                             \
@@ -83,8 +92,5 @@ brume_number_text brume_rounded_up(double value);
 BRUME_MUST_USE brume_status brume_query_call_answer(brume_call *call,
                                                     struct brume_query_answer **answer,
                                                     brume_error *error);
-
-/* Text of a JSON value in a table; "NULL" for null. The caller frees it. */
-char *brume_json_text(const json_t *value);
 
 #endif

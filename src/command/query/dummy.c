@@ -69,7 +69,6 @@ static brume_status run(brume_call *call, brume_error *error)
     return status;
 }
 
-static const char *const formats[] = {"table", "markdown", "csv", "json", "html", NULL};
 static const brume_operand operands[] = {
     {.name = "SQL", .help = "one SELECT over registered datasets"}};
 static const brume_option options[] = {
@@ -82,11 +81,7 @@ static const brume_option options[] = {
      .least = 1,
      .most = MOST_UNITS,
      .help = "how many units the made table has, one row each (1000)"},
-    {.name = "format",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "FORMAT",
-     .choices = formats,
-     .help = "table (unless said), markdown, csv, json or html"},
+    BRUME_FORMAT_OPTION,
     BRUME_LEDGER_OPTION};
 
 static const char *const examples[] = {

@@ -29,19 +29,11 @@ static brume_status run(brume_call *call, brume_error *error)
     return status;
 }
 
-static const char *const formats[] = {"table", "markdown", "csv", "json", "html", NULL};
 static const brume_operand operands[] = {
     {.name = "SQL", .help = "one SELECT over registered datasets"}};
 static const brume_option options[] = {
-    BRUME_PAYMENT_OPTIONS,
-    BRUME_WHERE_OPTION,
-    {.name = "format",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "FORMAT",
-     .choices = formats,
-     .help = "table (unless said), markdown, csv, json or html"},
-    BRUME_TIMEOUT_OPTION,
-    BRUME_LEDGER_OPTION,
+    BRUME_PAYMENT_OPTIONS, BRUME_WHERE_OPTION,  BRUME_FORMAT_OPTION,
+    BRUME_TIMEOUT_OPTION,  BRUME_LEDGER_OPTION,
 };
 
 static const char *const examples[] = {

@@ -134,7 +134,6 @@ brume_status brume_query_call_answer(brume_call *call, brume_query_answer **answ
     return run_for(call, answer, error);
 }
 
-static const char *const formats[] = {"table", "markdown", "csv", "json", "html", NULL};
 static const brume_operand operands[] = {
     {.name = "SQL",
      .help = "SELECT ... over registered datasets; several are parted by ;. With - they come from "
@@ -150,11 +149,7 @@ static const brume_option options[] = {
     BRUME_TARGET_OPTIONS,
     BRUME_LIMIT_OPTION,
     BRUME_WHERE_OPTION,
-    {.name = "format",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "FORMAT",
-     .choices = formats,
-     .help = "table (unless said), markdown, csv, json or html"},
+    BRUME_FORMAT_OPTION,
     {.name = "plot",
      .type = BRUME_OPTION_FILE,
      .argument = "FILE.svg",

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/library.h"
 
 struct brume_adbc {
     brume_adbc_library *library;
@@ -50,11 +51,10 @@ static bool load(brume_adbc_library *library)
 {
     const char *path = getenv(library->environment);
     void *opened = dlopen(path && *path ? path : library->name, RTLD_NOW | RTLD_LOCAL);
-    void *found = opened ? dlsym(opened, library->entry) : NULL;
     brume_adbc_entry entry;
-    memcpy(&entry, &found, sizeof found); /* an object pointer is no function pointer in C */
     brume_adbc_error said = NOTHING_SAID;
-    return found && succeeded(entry(BRUME_ADBC_VERSION, &library->functions, &said), &said) &&
+    return opened && brume_library_find(opened, library->entry, &entry) &&
+           succeeded(entry(BRUME_ADBC_VERSION, &library->functions, &said), &said) &&
            library->functions.statement_cancel;
 }
 

@@ -201,7 +201,6 @@ static void spark_driver_cancel(brume_engine *engine)
 
 const brume_driver brume_driver_spark = {
     .dialect = BRUME_DIALECT_SPARK,
-    .capabilities = BRUME_ENGINE_REMOTE | BRUME_ENGINE_PARALLEL,
     .open = spark_driver_open,
     .close = spark_driver_close,
     .describe = brume_spark_describe,

@@ -82,7 +82,7 @@ static brume_status certify(const brume_search_for *c, const brume_term *terms, 
     *out = (brume_finding){.upper = brume_calibrate_upper_excess(&near.value, c->delta),
                            .lower = log(near.value.lower / c->delta),
                            .by_laws = near.has_lower};
-    brume_calibrate_believe(&near.value, excess, out);
+    brume_calibrate_estimate(&near.value, excess, out);
     return BRUME_OK;
 }
 
@@ -113,7 +113,7 @@ static brume_status add_epsilons(const brume_search_for *c, const brume_term *te
         BRUME_TRY(brume_account_epsilon(BRUME_METHOD_BASIC, terms, count, 0, &sum, error));
     *out =
         (brume_finding){.upper = brume_calibrate_excess(sum.upper, c->epsilon), .lower = -INFINITY};
-    out->truth = out->upper;
+    out->estimate = out->upper;
     return BRUME_OK;
 }
 
@@ -145,7 +145,7 @@ static brume_status try_error(const brume_search_for *c, const brume_event *even
     double beta;
     BRUME_TRY(brume_event_beta(event, c->epsilon, &beta, error));
     *out = (brume_finding){.upper = brume_calibrate_excess(beta, c->delta), .lower = -INFINITY};
-    out->truth = out->upper;
+    out->estimate = out->upper;
     return BRUME_OK;
 }
 
@@ -190,7 +190,7 @@ brume_status brume_calibrate_try_others(brume_search_for *c, double tolerance, b
     for (size_t i = 0; i < count; i++)
         if (i != c->expression->unknown.event)
             terms[others++] = c->terms[i];
-    *out = (brume_finding){.upper = -INFINITY, .lower = -INFINITY, .truth = -INFINITY};
+    *out = (brume_finding){.upper = -INFINITY, .lower = -INFINITY, .estimate = -INFINITY};
     brume_status status = BRUME_OK;
     if (others > 0 && !c->accuracy)
         status = compose(c, terms, others, tolerance, out, error);

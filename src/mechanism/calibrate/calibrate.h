@@ -4,16 +4,17 @@
 
 #include <brume/account/account.h>
 
-/* What a certificate says at a value of the unknown, in logarithms over the target. */
+/* What a certificate says of delta, epsilon or the probability of an error where the unknown has
+ * some value: each as its logarithm over the target. */
 typedef struct brume_finding {
-    double upper; /* of the bound: at most 0 just where the target is met */
-    double lower; /* of the certified lower end; -infinity where there is none */
-    double truth; /* where the truth is believed to be; the bound, where nothing is known of it */
-    double gap;   /* how far the bound lies above what is known of the truth; 0: nothing is */
-    double doubt; /* how far the truth may be from where it is believed */
-    bool known;   /* something is known of the truth, by a lower end or an estimated excess */
-    bool banded;  /* it is known by an estimate of what a band added */
-    bool by_laws; /* of loss laws alone: it does not jump between neighbours */
+    double upper;    /* the bound: at most 0 just where the target is met */
+    double lower;    /* the certified lower end; -infinity where there is none */
+    double estimate; /* of the exact value; the bound, where there is no estimate */
+    double gap;      /* how far the bound may lie above the exact value; 0: not known */
+    double doubt;    /* how far the estimate may be off */
+    bool known;      /* there is an estimate, from a lower end or from what a band added */
+    bool banded;     /* it is from what a band added */
+    bool by_laws;    /* of loss laws alone: it does not jump between neighbours */
 } brume_finding;
 
 /* A trial that need not be made again. */
@@ -72,9 +73,9 @@ BRUME_MUST_USE brume_status brume_calibrate_try(brume_search_for *c, double valu
 BRUME_MUST_USE brume_status brume_calibrate_try_others(brume_search_for *c, double tolerance,
                                                        brume_finding *out, brume_error *error);
 
-/* The delta of c->terms as they are, as near as `tolerance` above the truth; the lower end is
- * lifted to the estimate of the truth where there is one. *by_laws: it is one of loss laws alone,
- * the same whatever else may fail. */
+/* The delta of c->terms as they are, as near as `tolerance` above the exact one; the lower end is
+ * lifted to the estimate where there is one. *by_laws: it is one of loss laws alone, the same
+ * whatever else may fail. */
 BRUME_MUST_USE brume_status brume_calibrate_delta(const brume_search_for *c, double tolerance,
                                                   brume_interval *delta, bool *by_laws,
                                                   brume_error *error);
@@ -115,17 +116,17 @@ double brume_calibrate_start(brume_search_for *c, double least, double most);
 /* From place->at to where the guess times e^shift comes down to the target. */
 brume_looked brume_calibrate_look(brume_search_for *c, double shift, brume_place *place);
 
-/* What certificates have said of the guess: where it was so much over the target, they were. */
+/* How far over the target the guess was, and what certificates estimated there. */
 typedef struct brume_told {
-    double guessed, truth;           /* at the newest place, */
-    double good_guessed, good_truth; /* at the newest that meets the target, */
-    double bad_guessed, bad_truth;   /* and at the newest that does not */
+    double guessed, estimate;           /* at the newest place, */
+    double good_guessed, good_estimate; /* at the newest that meets the target, */
+    double bad_guessed, bad_estimate;   /* and at the newest that does not */
     int count, good_count, bad_count;
 } brume_told;
 
-/* A certificate has found `truth` at a place far from the target: to where the guess, corrected by
+/* A certificate has an estimate that is far from the target: to where the guess, corrected by
  * all that it was told, comes down to it. False, and nothing changed, if that says nothing. */
-bool brume_calibrate_look_again(brume_search_for *c, brume_told *told, double truth,
+bool brume_calibrate_look_again(brume_search_for *c, brume_told *told, double estimate,
                                 brume_place *place);
 
 /* The guess of the other terms alone, as log(guess/target); NAN: not known. */
@@ -144,10 +145,10 @@ typedef struct brume_epsilon_walk {
 bool brume_calibrate_begin_epsilon(const brume_search_for *c, double excess, brume_epsilon_walk *w);
 bool brume_calibrate_next_epsilon(const brume_search_for *c, double there, brume_epsilon_walk *w);
 
-/* An estimate of where the true delta lies within an interval: sets f->truth and the members after
- * it. f->upper, f->lower and f->by_laws must be set. `excess` estimates by how much the upper end
- * is too large; 0: no estimate. Nothing that is certified depends on it. */
-void brume_calibrate_believe(const brume_interval *delta, double excess, brume_finding *f);
+/* An estimate of where the true delta lies within an interval: sets f->estimate and the members
+ * after it. f->upper, f->lower and f->by_laws must be set. `excess` estimates by how much the upper
+ * end is too large; 0: no estimate. Nothing that is certified depends on it. */
+void brume_calibrate_estimate(const brume_interval *delta, double excess, brume_finding *f);
 
 /* --- the searches --- */
 

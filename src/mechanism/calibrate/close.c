@@ -2,11 +2,11 @@
  *
  * A certificate takes long where a band must be made narrow: its nodes grow with the inverse root
  * of the tolerance. So each is asked only as sharply as the step after it can use; lines and
- * parabolas through what they believe the truth to be find the crossing, and the last one is aimed
- * so that its own upper end just meets the target. Where a certificate is sharp without being
- * asked, no more is asked of the next.
+ * parabolas through their estimates find the crossing, and the last one is aimed so that its own
+ * upper end just meets the target. Where a certificate is sharp without being asked, no more is
+ * asked of the next.
  *
- * Promise: the place found was itself certified at most the target, and the truth there is less
+ * Promise: the place found was itself certified at most the target, and the exact answer is less
  * than a billionth of x away from it, by the certificate's lower end or by the estimate of what a
  * band added. Only where a certificate cannot be made so sharp does its upper end decide alone. */
 #include <math.h>
@@ -50,16 +50,16 @@ static void remember(trail *t, double at, const brume_finding *f)
         t->slope *= exp(-t->power * fmin(fmax(at - t->at[0], -1), 1)); /* of the same line */
     for (int i = 2; i > 0; i--)
         t->at[i] = t->at[i - 1], t->excess[i] = t->excess[i - 1], t->doubt[i] = t->doubt[i - 1];
-    t->at[0] = at, t->excess[0] = f->truth, t->doubt[0] = f->doubt;
+    t->at[0] = at, t->excess[0] = f->estimate, t->doubt[0] = f->doubt;
     t->count++;
     bool between = t->bad < at && at < t->good;
     double slack = 3 * f->doubt;
     t->disorder += between &&
-                   !(f->truth <= t->bad_excess + slack && f->truth >= t->good_excess - slack);
+                   !(f->estimate <= t->bad_excess + slack && f->estimate >= t->good_excess - slack);
     if (f->upper <= 0 && !(at >= t->good))
-        t->good = at, t->good_excess = f->truth;
+        t->good = at, t->good_excess = f->estimate;
     if (f->upper > 0 && (f->lower > 0 || !f->known) && !(at <= t->bad))
-        t->bad = at, t->bad_excess = f->truth;
+        t->bad = at, t->bad_excess = f->estimate;
     if (t->count > 2 && fabs(t->excess[0]) > 0.5 * fabs(t->excess[1]) &&
         fabs(t->excess[0]) > 10 * f->doubt && fabs(t->excess[1]) < far_off)
         t->idle++;
@@ -177,8 +177,8 @@ static brume_status try_place(brume_search_for *c, double at, double tolerance, 
             *f = sharper, c->coarsest = sharpest;
     }
     if (dull || (near && f->gap > sharp && f->gap < 0.05 * tolerance))
-        *f =
-            (brume_finding){.upper = f->upper, .lower = f->upper, .truth = f->upper, .known = true};
+        *f = (brume_finding){
+            .upper = f->upper, .lower = f->upper, .estimate = f->upper, .known = true};
     return BRUME_OK;
 }
 
@@ -230,7 +230,7 @@ static bool is_answer(brume_search_for *c, const brume_place *place, const trail
 static double aim_beyond(const trail *t, const brume_finding *f, bool easy)
 {
     double gap = easy ? f->gap / t->slope : f->banded ? sharp_excess : sharp_interval;
-    double lift = easy ? (f->upper - f->truth) / t->slope : f->banded ? gap : gap / 3;
+    double lift = easy ? (f->upper - f->estimate) / t->slope : f->banded ? gap : gap / 3;
     double margin = (most_loss - fmin(gap, most_loss)) / 2;
     return lift + (easy ? fmin(margin, 1.5e-10) : 0.8 * margin);
 }
@@ -258,21 +258,21 @@ brume_status brume_calibrate_close_in(brume_search_for *c, brume_place *place, b
             BRUME_TRY(try_place(c, at, tolerance, sharp, &f, error));
         }
         banded = f.banded;
-        if (!isfinite(f.truth) && f.upper > 0)
+        if (!isfinite(f.estimate) && f.upper > 0)
             break;
         place->at = at; /* the very place that was tried */
         if (is_answer(c, place, &t, at, &f, last || curved)) {
             *found = true;
             return BRUME_OK;
         }
-        if (!isfinite(f.truth))
+        if (!isfinite(f.estimate))
             break;
         remember(&t, at, &f);
         if ((curved || !f.by_laws) && jitters(&t)) {
             *found = c->tight = true;
             return take_jittering(c, &t, tolerance, place, error);
         }
-        if (fabs(f.truth) > far_off && brume_calibrate_look_again(c, &told, f.truth, place)) {
+        if (fabs(f.estimate) > far_off && brume_calibrate_look_again(c, &told, f.estimate, place)) {
             at = place->at;
             if (has_both(&t) && !(at > t.bad && at < t.good))
                 at = confine(&t, at), place->excess = NAN; /* nothing was guessed there */

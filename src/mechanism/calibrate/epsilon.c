@@ -80,7 +80,7 @@ brume_status brume_calibrate_epsilon(brume_search_for *c, double value, double *
     double better;
     if (c->delta > 0) {
         BRUME_TRY(brume_calibrate_try(c, value, 1e-3, &f, error)); /* the search remembers it */
-        if (f.truth > -5 && step_down(c, f.truth, &better)) {
+        if (f.estimate > -5 && step_down(c, f.estimate, &better)) {
             *epsilon = better;
             return BRUME_OK;
         }

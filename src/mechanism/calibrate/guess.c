@@ -242,25 +242,26 @@ brume_looked brume_calibrate_look(brume_search_for *c, double shift, brume_place
 
 enum { MOST_LOOKS = 4 };
 
-bool brume_calibrate_look_again(brume_search_for *c, brume_told *told, double truth,
+bool brume_calibrate_look_again(brume_search_for *c, brume_told *told, double estimate,
                                 brume_place *place)
 {
-    if (!isfinite(place->excess) || !isfinite(truth) ||
+    if (!isfinite(place->excess) || !isfinite(estimate) ||
         ++told->count > (c->by_moments ? MOST_LOOKS / 2 : MOST_LOOKS))
         return false;
     double ratio = 1;
-    if (truth <= 0)
-        told->good_guessed = place->excess, told->good_truth = truth, told->good_count++;
+    if (estimate <= 0)
+        told->good_guessed = place->excess, told->good_estimate = estimate, told->good_count++;
     else
-        told->bad_guessed = place->excess, told->bad_truth = truth, told->bad_count++;
+        told->bad_guessed = place->excess, told->bad_estimate = estimate, told->bad_count++;
     if (told->good_count > 0 && told->bad_count > 0)
-        ratio = (told->bad_truth - told->good_truth) / (told->bad_guessed - told->good_guessed);
+        ratio = (told->bad_estimate - told->good_estimate) /
+                (told->bad_guessed - told->good_guessed);
     else if (told->count > 1)
-        ratio = (truth - told->truth) / (place->excess - told->guessed);
-    told->guessed = place->excess, told->truth = truth;
+        ratio = (estimate - told->estimate) / (place->excess - told->guessed);
+    told->guessed = place->excess, told->estimate = estimate;
     brume_place next = *place;
     if (!(ratio > 0.1 && ratio < 20) ||
-        brume_calibrate_look(c, truth / ratio - place->excess, &next) != BRUME_LOOKED_FOUND ||
+        brume_calibrate_look(c, estimate / ratio - place->excess, &next) != BRUME_LOOKED_FOUND ||
         next.at == place->at)
         return false;
     *place = next;
@@ -304,7 +305,7 @@ static bool guess_epsilon(const brume_search_for *c, double larger, double *epsi
     return *slope > 0 && isfinite(*slope) && *epsilon > 0.2 * c->epsilon;
 }
 
-/* The first certificate is as sharp as the guess is believed to be. */
+/* The first certificate is as sharp as the guess is expected to be. */
 bool brume_calibrate_begin_epsilon(const brume_search_for *c, double excess, brume_epsilon_walk *w)
 {
     *w = (brume_epsilon_walk){.at = c->epsilon, .excess = excess};
@@ -328,9 +329,9 @@ bool brume_calibrate_next_epsilon(const brume_search_for *c, double there, brume
 
 /* --- by a certificate --- */
 
-void brume_calibrate_believe(const brume_interval *delta, double excess, brume_finding *f)
+void brume_calibrate_estimate(const brume_interval *delta, double excess, brume_finding *f)
 {
-    f->truth = f->upper;
+    f->estimate = f->upper;
     if (!(delta->upper > 0 && delta->upper < INFINITY))
         return;
     double gap = 1 - delta->lower / delta->upper;
@@ -339,13 +340,13 @@ void brume_calibrate_believe(const brume_interval *delta, double excess, brume_f
     if (!banded && gap > 0.5) {
         /* The composition stops at a lower end far above the target: nearer than its upper end. */
         if (f->by_laws && f->lower > log(3))
-            f->truth = f->lower;
+            f->estimate = f->lower;
         return; /* else nothing is known of the other end: the bound itself decides */
     }
     f->known = true;
     f->banded = banded;
     excess = banded ? fmin(excess, 0.5) : gap / 3; /* a third, of a smooth delta */
-    f->truth += log1p(-excess);
-    f->gap = banded ? f->upper - f->truth : -log1p(-gap);
+    f->estimate += log1p(-excess);
+    f->gap = banded ? f->upper - f->estimate : -log1p(-gap);
     f->doubt = banded ? 0.1 * excess : 0.1 * gap;
 }

@@ -78,13 +78,13 @@ static brume_status search_to_last_place(brume_search_for *c, brume_place *place
 }
 
 /* The other terms alone: do they cost too much? */
-static brume_status ask_others(brume_search_for *c, double *truth, brume_error *error)
+static brume_status ask_others(brume_search_for *c, double *estimate, brume_error *error)
 {
     brume_finding f;
     BRUME_TRY(brume_calibrate_try_others(c, 1e-3, &f, error));
     if (brume_calibrate_undecided(&f))
         BRUME_TRY(brume_calibrate_try_others(c, 1e-9, &f, error));
-    *truth = f.truth;
+    *estimate = f.estimate;
     return f.upper > 0 ? brume_calibrate_no_value(c, error) : BRUME_OK;
 }
 
@@ -94,7 +94,7 @@ static brume_status find_place(brume_search_for *c, brume_place *place, bool *as
                                brume_looked *looked, brume_error *error)
 {
     brume_place start = *place;
-    double truth = NAN;
+    double estimate = NAN;
     *looked = BRUME_LOOKED_NOWHERE;
     for (int way = 0; way < 2 && *looked == BRUME_LOOKED_NOWHERE; way++) {
         c->by_moments = way == 1;
@@ -103,11 +103,11 @@ static brume_status find_place(brume_search_for *c, brume_place *place, bool *as
         c->others = exp(guessed);
         if (guessed > -0.05 && !*asked) {
             *asked = true;
-            BRUME_TRY(ask_others(c, &truth, error));
+            BRUME_TRY(ask_others(c, &estimate, error));
         }
-        bool wrong = *asked && isfinite(truth) && isfinite(guessed);
+        bool wrong = *asked && isfinite(estimate) && isfinite(guessed);
         if (!isnan(guessed))
-            *looked = brume_calibrate_look(c, wrong ? truth - guessed : 0, place);
+            *looked = brume_calibrate_look(c, wrong ? estimate - guessed : 0, place);
     }
     return BRUME_OK;
 }
@@ -117,7 +117,7 @@ static brume_status search_by_certificates(brume_search_for *c, brume_place *pla
 {
     bool asked = false, found = false;
     brume_looked looked;
-    double truth;
+    double estimate;
     if (c->hint != 0) {
         place->at = c->hint, place->excess = NAN, place->slope = 1;
         looked = BRUME_LOOKED_FOUND;
@@ -129,7 +129,7 @@ static brume_status search_by_certificates(brume_search_for *c, brume_place *pla
     if (found)
         return BRUME_OK;
     if (!asked) /* before a search that may be long */
-        BRUME_TRY(ask_others(c, &truth, error));
+        BRUME_TRY(ask_others(c, &estimate, error));
     BRUME_TRY(bisect(c, place, 1e-3, 0.3, 0.01, error));
     return bisect(c, place, 1e-9, 0.02, 2e-10, error);
 }

@@ -25,8 +25,9 @@ static brume_status decide(brume_search_for *c, double number, double tolerance,
                          f->gap <= 2 * tolerance;
         if (!vague && !unsettled)
             return BRUME_OK;
-        tolerance = vague ? c->coarsest
-                          : fmax(fmin(tolerance / 20, 0.3 * fabs(f->truth)), brume_whole_sharpest);
+        tolerance = vague
+                        ? c->coarsest
+                        : fmax(fmin(tolerance / 20, 0.3 * fabs(f->estimate)), brume_whole_sharpest);
     }
 }
 

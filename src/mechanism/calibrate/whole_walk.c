@@ -137,8 +137,8 @@ double brume_whole_begin(brume_search_for *c, brume_whole_walk *w)
 
 void brume_whole_note(brume_whole_walk *w, double number, const brume_finding *f)
 {
-    *(f->upper <= 0 ? &w->good_excess : &w->bad_excess) = f->truth;
-    if (!isfinite(f->truth))
+    *(f->upper <= 0 ? &w->good_excess : &w->bad_excess) = f->estimate;
+    if (!isfinite(f->estimate))
         return; /* nothing to lay a line through */
     if (w->count > 0 && w->at[0] == number)
         w->count--;
@@ -147,7 +147,7 @@ void brume_whole_note(brume_whole_walk *w, double number, const brume_finding *f
             w->at[i] = w->at[i - 1], w->excess[i] = w->excess[i - 1];
     w->at[0] = number;
     /* on the side of the target where the bound is */
-    w->excess[0] = f->upper <= 0 ? fmin(f->truth, 0) : fmax(f->truth, 1e-12);
+    w->excess[0] = f->upper <= 0 ? fmin(f->estimate, 0) : fmax(f->estimate, 1e-12);
     w->count++;
 }
 

@@ -14,7 +14,7 @@
 #include "mechanism/noise/tail.h"
 #include "number/rounding.h"
 
-enum { MOST_QUERIES = 12, NOISES = 4096, CELLS = 64 };
+enum { NOISES = 4096, CELLS = 64 };
 
 /* Twelve queries reach most of epsilon, fewer are likelier to be below. */
 static const int queries_of[] = {12, 8, 4, 1};

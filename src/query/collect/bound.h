@@ -2,8 +2,8 @@
  * summed exactly. One pass over the rows, in any order.
  *
  * 1. Of each unit, at most `max_groups` groups are kept: those with the smallest keyed hash of
- * (unit, group). The largest kept hash only falls, so a group that is kept at the end was kept from
- * its first row on: the result is the same for every order of the rows.
+ *    (unit, group). The largest kept hash only falls, so a group that is kept at the end was kept
+ *    from its first row on: the result is the same for every order of the rows.
  * 2. Of each unit in each kept group, at most `max_rows` rows are kept: those with the smallest
  *    keyed hash of the row's values. Rows with equal values are interchangeable.
  * 3. So what a unit contributes is a function of its own rows and the key alone: one unit more or

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "query/collect/collect.h"
-#include "query/collect/pushed.h"
+#include "query/collect/pushed/pushed.h"
 
 brume_status brume_place_dialect(const brume_question *question, brume_dialect *dialect,
                                  brume_error *error)

@@ -1,5 +1,5 @@
 /* Where the rows of a query are bounded: in brume, to which they are streamed, or where they lie,
- * by the server that has them (collect/pushed.h). Nothing else depends on it: not the price, nor
+ * by the server that has them (collect/pushed/). Nothing else depends on it: not the price, nor
  * the noise, nor the law of the answer, so that an answer that is in the ledger is read again
  * either way. Decided by what was typed, the policies and the plan, all of them public. */
 #ifndef BRUME_QUERY_PLACE_H

@@ -1,7 +1,7 @@
 /* Row expressions: typed, total, with bounds.
  *
  * 1. An expression is a tree of the operations below. Every node has one type; conversions are
- * nodes of their own, so that no engine is left to convert anything by itself.
+ *    nodes of their own, so that no engine is left to convert anything by itself.
  * 2. Total: no row makes it fail. Where SQL would raise, the value is NULL at that node.
  * 3. `bounds` hold for every value it can have, by interval arithmetic from the bounds of its
  *    columns; `nullable` is false only where it can never be NULL.

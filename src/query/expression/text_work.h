@@ -2,7 +2,7 @@
  *
  * 1. Work is the number of bytes of text that the operations of an expression read at most, each
  *    operand counted each time. It bounds a row's time, because every operation takes a bounded
- * time a byte (bench/expression_time.c measures it).
+ *    time a byte (bench/expression_time.c measures it).
  * 2. Where a text is searched for another one by trying at each place, as engines do, a byte is
  * looked at as often as parts of what is searched for can overlap there. That is how often it
  * repeats itself: 1 for 'abcdef', m for m times the same letter. */

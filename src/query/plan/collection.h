@@ -40,7 +40,7 @@ typedef struct brume_collection {
     uint64_t max_groups, max_rows;
     bool bounded;    /* max_groups or max_rows may cut what a unit has */
     bool totals;     /* nothing is cut: a unit's totals are limited as a whole (collect/totals.h) */
-    bool pushed;     /* totals: the engine adds them up where the rows lie (collect/pushed.h) */
+    bool pushed;     /* totals: the engine adds them up where the rows lie (collect/pushed/) */
     bool unread;     /* nothing is measured in the groups, which are declared: no row is needed */
     bool all_groups; /* totals: `units` counts all that are in a group, and none is dropped */
     uint64_t cells;  /* declared groups: all combinations of `domain` that can occur; 0: those that
@@ -51,7 +51,7 @@ typedef struct brume_collection {
     const brume_cell_tie *ties;
     size_t value_count;
     const brume_plan_value *values;
-    /* Pushed: rows of these groups alone count (collect/pushed.h); NULL: no others are left out. */
+    /* Pushed: rows of these groups alone count (collect/pushed/); NULL: no others are left out. */
     const brume_collection_only *only;
 } brume_collection;
 

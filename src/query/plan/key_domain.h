@@ -5,7 +5,7 @@
  *   1. where it is a column with a declared domain: its values; rows with others are dropped;
  *   2. where its expression can have few values, whatever the row: constants, CASE and COALESCE of
  *      such, booleans, whole numbers between close bounds (EXTRACT(month ...), width_bucket,
- * CLAMP);
+ *      CLAMP);
  *   3. where it reads public tables alone: what these have (brume_key.values, read before the plan
  *      is made);
  *   4. where WHERE, or the condition of an inner join, says that it equals a constant or one of

@@ -1,4 +1,4 @@
-/* The keys of a plan: public, with every group of their values, or private. */
+/* The keys of a plan: public, with every group of their values, or private; and one key more. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,4 +124,40 @@ brume_status brume_plan_keys(brume_plan *plan, const brume_plan_table *tables, b
     }
     free(domains);
     return status;
+}
+
+/* ---- groups parted by values ---- */
+
+/* The rows that are answered and have a value. */
+static brume_node answered_values(brume_builder *builder, const brume_plan *plan,
+                                  const brume_expression *argument)
+{
+    brume_node rows = brume_plan_answered_rows(plan, builder);
+    brume_node both[] = {rows, brume_build_test(builder, BRUME_OPERATION_IS_NOT_NULL, argument)};
+    if (builder->status != BRUME_OK || !rows)
+        return both[1];
+    return brume_build_logic(builder, BRUME_OPERATION_AND, both, 2);
+}
+
+brume_status brume_plan_pairs(const brume_plan *plan, const brume_expression *argument,
+                              const char *what, brume_query **out, brume_error *error)
+{
+    const brume_query *query = plan->query;
+    brume_builder builder = {.arena = query->arena, .error = error};
+    brume_key *keys = brume_arena_allocate(query->arena, (query->key_count + 1) * sizeof *keys);
+    brume_query *pairs = brume_arena_copy(query->arena, query, sizeof *query);
+    if (!keys || !pairs)
+        return brume_no_memory(error, what);
+    if (query->key_count)
+        memcpy(keys, query->keys, query->key_count * sizeof *keys);
+    keys[query->key_count] = (brume_key){.expression = argument};
+    pairs->keys = keys;
+    pairs->key_count = query->key_count + 1;
+    pairs->aggregate_count = 0;
+    pairs->set_count = 1;
+    pairs->where = answered_values(&builder, plan, argument);
+    if (!pairs->where || builder.status != BRUME_OK)
+        return builder.status;
+    *out = pairs;
+    return BRUME_OK;
 }

@@ -27,37 +27,14 @@ int brume_distinct_add(brume_plan *plan, const brume_expression *argument)
 
 /* ---- what is collected ---- */
 
-/* The rows that are answered and have a value. */
-static brume_node condition(brume_builder *builder, const brume_plan *plan,
-                            const brume_expression *argument)
-{
-    brume_node rows = brume_plan_answered_rows(plan, builder);
-    brume_node both[] = {rows, brume_build_test(builder, BRUME_OPERATION_IS_NOT_NULL, argument)};
-    if (builder->status != BRUME_OK || !rows)
-        return both[1];
-    return brume_build_logic(builder, BRUME_OPERATION_AND, both, 2);
-}
-
 /* The groups of the query, each parted by the values. */
 static brume_status collect_pairs(const brume_plan *plan, brume_measurement *distinct,
                                   brume_error *error)
 {
     const brume_query *query = plan->query;
-    brume_builder builder = {.arena = query->arena, .error = error};
-    brume_key *keys = brume_arena_allocate(query->arena, (query->key_count + 1) * sizeof *keys);
-    brume_query *pairs = brume_arena_copy(query->arena, query, sizeof *query);
-    if (!keys || !pairs)
-        return brume_no_memory(error, "a count of values");
-    if (query->key_count)
-        memcpy(keys, query->keys, query->key_count * sizeof *keys);
-    keys[query->key_count] = (brume_key){.expression = distinct->distinct.argument};
-    pairs->keys = keys;
-    pairs->key_count = query->key_count + 1;
-    pairs->aggregate_count = 0;
-    pairs->set_count = 1;
-    pairs->where = condition(&builder, plan, distinct->distinct.argument);
-    if (!pairs->where || builder.status != BRUME_OK)
-        return builder.status;
+    brume_query *pairs = NULL;
+    BRUME_TRY(
+        brume_plan_pairs(plan, distinct->distinct.argument, "a count of values", &pairs, error));
     distinct->collection = (brume_collection){.query = pairs,
                                               .max_groups = 1,
                                               .max_rows = 1,

@@ -2,7 +2,7 @@
  *
  * 1. Queries on tables whose units may have several rows, that ask for an aggregate, limit each
  *    unit's totals as a whole. The count of rows, the count of an expression's values and the sum
- * of an expression have a limit each; means and variances follow the limit of their count. Of
+ *    of an expression have a limit each; means and variances follow the limit of their count. Of
  *    quantiles and declared modes a unit's values weigh no more than a limit on their number. Modes
  *    of undeclared values count units that vote for one value, or for as many as the owner's
  *    ceilings allow. Keys alone are bounded by max_groups.

@@ -20,4 +20,10 @@ BRUME_MUST_USE brume_status brume_plan_pay(brume_plan *plan, const brume_plan_ta
  * lists too long for an expression are left out. NULL: no condition, or the builder failed. */
 brume_node brume_plan_answered_rows(const brume_plan *plan, brume_builder *builder);
 
+/* A query like the plan's of which each group is parted by the values of `argument`, as one key
+ * more and the last: of the rows that are answered and have a value. EMEMORY names `what`. */
+BRUME_MUST_USE brume_status brume_plan_pairs(const brume_plan *plan,
+                                             const brume_expression *argument, const char *what,
+                                             brume_query **out, brume_error *error);
+
 #endif

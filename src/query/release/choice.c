@@ -242,16 +242,6 @@ brume_status brume_choose_all_limits(brume_plan *plan, brume_collected *const *c
     return status;
 }
 
-brume_status brume_choose_limits(brume_plan *plan, brume_collected *collected,
-                                 const brume_drawn *drawn, brume_bits *bits,
-                                 const brume_choice_keeper *keeper, brume_error *error)
-{
-    for (size_t i = 0; i < plan->measurement_count; i++)
-        if (plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT)
-            return brume_fail(error, BRUME_EINTERNAL, NULL, "a count of values has its own rows");
-    return brume_choose_all_limits(plan, &collected, drawn, bits, keeper, error);
-}
-
 /* ---- as an answer ---- */
 
 static const char *word_of(brume_total_kind kind)

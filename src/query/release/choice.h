@@ -30,12 +30,6 @@ BRUME_MUST_USE brume_status brume_choose_all_limits(brume_plan *plan,
                                                     const brume_choice_keeper *keeper,
                                                     brume_error *error);
 
-/* The same of a plan that measures nothing but its groups. */
-BRUME_MUST_USE brume_status brume_choose_limits(brume_plan *plan, brume_collected *collected,
-                                                const brume_drawn *drawn, brume_bits *bits,
-                                                const brume_choice_keeper *keeper,
-                                                brume_error *error);
-
 /* Record the histograms of the limits that were chosen, under keys of their own. */
 BRUME_MUST_USE brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
                                                 const brume_question *question,

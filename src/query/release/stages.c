@@ -2,8 +2,8 @@
  * was released of them as constants.
  *
  * 1. Every stage is a query by itself: planned, reserved, recorded, and free when it is asked
- * again. A later one is chosen by what an earlier one released: adaptive composition, which the
- * budgets' filters allow (proofs/filters.md).
+ *    again. A later one is chosen by what an earlier one released: adaptive composition, which the
+ *    budgets' filters allow (proofs/filters.md).
  * 2. The price typed is split equally over the stages that cost anything; the parts add up to it.
  *    Stages of public tables are exact and free. A subquery that stands there twice is one stage.
  * 3. All stages are rehearsed before the first is charged, later ones with any number in the place

@@ -4,7 +4,7 @@
  *    must have the same ones, by name and type, in any order. Columns that brume cannot read are
  *    listed too, with the type BRUME_TYPE_REFUSED; a part's columns are counted without them.
  * 2. Whatever a file holds in a row is a value or NULL (convert.h). Errors are about files: one
- * that is gone, was changed since it was opened, or is not sound.
+ *    that is gone, was changed since it was opened, or is not sound.
  * 3. Only the wanted columns are read, and no column to count rows. Nothing is mapped into memory.
  * 4. No statistics are read: a row counts as what is stored, not as what a footer claims. */
 #ifndef BRUME_READER_PARQUET_PARQUET_H

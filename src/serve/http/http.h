@@ -4,8 +4,8 @@
  *  2. Tokens come in the header Authorization only, never in a cookie or a URL, so that no other
  *     page can use a reader's. They are checked before a body is read.
  *  3. A request must have come in whole within `patience` seconds of its connection or of the
- * answer before; bodies have at most BRUME_HTTP_BODY bytes; a connection takes at most 64 KiB for
- *     headers.
+ *     answer before; bodies have at most BRUME_HTTP_BODY bytes; a connection takes at most 64 KiB
+ *     for headers.
  *  4. An answer that was paid for is on the ledger before it is sent: a client that has gone reads
  *     it again for free.
  *  5. Errors of authentication have one text. */

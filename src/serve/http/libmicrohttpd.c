@@ -2,29 +2,21 @@
 #define BRUME_MICROHTTPD_OWN_NAMES /* here the names are the library's */
 #include "serve/http/libmicrohttpd.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <string.h>
 
 #include "base/error.h"
+#include "base/library.h"
 
 brume_microhttpd_functions brume_microhttpd;
 
 static bool is_loaded;
 
-static bool find(void *library, const char *name, void *function)
-{
-    void *found = dlsym(library, name);
-    memcpy(function, &found, sizeof found); /* an object pointer is no function pointer in C */
-    return found != NULL;
-}
-
 static void load(void)
 {
     void *library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
     bool good = library != NULL;
-#define BRUME_MHD(function) good = good && find(library, #function, &brume_microhttpd.function);
+#define BRUME_MHD(function)                                                                        \
+    good = good && brume_library_find(library, #function, &brume_microhttpd.function);
 #include "serve/http/libmicrohttpd.def"
 #undef BRUME_MHD
     is_loaded = good;

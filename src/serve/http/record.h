@@ -1,8 +1,8 @@
 /* The record of requests: a file to which a line of JSON is added for each request of a user.
  *
  *  1. Lines are only ever added, one write each, so that the lines of several servers of a ledger
- * do not mix, and one that is killed loses none that it has added. The file is opened for each: one
- * that was renamed is followed by a new one.
+ *     do not mix, and one that is killed loses none that it has added. The file is opened for each:
+ *     one that was renamed is followed by a new one.
  *  2. It has who, when, which route and how it ended; never a question, an answer or a token.
  *  3. Where lines cannot be added (a full disk), brume_http_record_is_good says so until one can be
  *     again, which tells how many are missing: only requests that ran meanwhile can be.

@@ -94,12 +94,6 @@ void brume_pg_put32(brume_pg_writer *writer, uint32_t value)
     brume_pg_put16(writer, (uint16_t)value);
 }
 
-void brume_pg_put64(brume_pg_writer *writer, uint64_t value)
-{
-    brume_pg_put32(writer, (uint32_t)(value >> 32));
-    brume_pg_put32(writer, (uint32_t)value);
-}
-
 void brume_pg_put_text(brume_pg_writer *writer, const char *text)
 {
     brume_pg_put_bytes(writer, text, strlen(text) + 1);

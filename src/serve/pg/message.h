@@ -51,7 +51,6 @@ void brume_pg_begin(brume_pg_writer *writer, char type);
 void brume_pg_put8(brume_pg_writer *writer, uint8_t value);
 void brume_pg_put16(brume_pg_writer *writer, uint16_t value);
 void brume_pg_put32(brume_pg_writer *writer, uint32_t value);
-void brume_pg_put64(brume_pg_writer *writer, uint64_t value);
 void brume_pg_put_bytes(brume_pg_writer *writer, const void *bytes, size_t length);
 void brume_pg_put_text(brume_pg_writer *writer, const char *text); /* with its 0 byte */
 void brume_pg_end(brume_pg_writer *writer);

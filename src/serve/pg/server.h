@@ -5,7 +5,7 @@
  *     removed user and a replaced token are refused at the next call.
  *  2. On addresses that are not of this machine alone, connections in plain text are refused.
  *  3. Each user may ask and explain at the rate of the server, over HTTP and here together. A line
- * of the log tells who connected or asked, and how it ended: never what was asked.
+ *     of the log tells who connected or asked, and how it ended: never what was asked.
  *  4. A connection that has not said who it is within 30 seconds ends; a client that goes away
  *     while a query runs does not end it: the answer is recorded, and is read again for free. */
 #ifndef BRUME_SERVE_PG_SERVER_H

@@ -1,7 +1,7 @@
-/* Push-down to Spark: the totals of each unit, what a limit is on, and norms. */
+/* Push-down to Spark: the totals of each unit, what a limit is on, norms, and ranks. */
 #include <string.h>
 
-#include "query/collect/pushed_spark.h"
+#include "query/collect/pushed/pushed_spark.h"
 #include "query/expression/wide.h"
 #include "query/limit/grid.h"
 
@@ -11,51 +11,32 @@ enum { SMALL = 1 << 22, FEW_CELLS = 1 << 13 };
 
 /* ---- pieces ---- */
 
-void brume_spark_put_wide(const brume_spark_push *to, brume_u128 value)
+void brume_spark_put_wide(const brume_push_statement *to, brume_u128 value)
 {
     char text[BRUME_WIDE_TEXT_SIZE];
     fprintf(to->out, "CAST('%s' AS " WIDE ")", brume_wide_format((brume_wide)value, 0, text));
 }
 
-void brume_spark_put_big(const brume_spark_push *to, int64_t value)
-{
-    brume_push_spark_put_big(to->out, value);
-}
-
-/* "r0" is the unit, then the keys, then the values. */
-void brume_spark_put_keys(const brume_spark_push *to, const char *before)
-{
-    for (size_t i = 0; i < to->keys; i++)
-        fprintf(to->out, "%s\"r%zu\"", i ? ", " : before, 1 + i);
-}
-
 /* Value i of a row, clamped as the bounder does; NULL stays NULL. */
-static void put_value(const brume_spark_push *to, size_t i)
+static void put_value(const brume_push_statement *to, size_t i)
 {
     const brume_plan_value *value = &to->collection->values[i];
     size_t column = 1 + to->keys + i;
     fprintf(to->out, "CASE WHEN \"r%zu\" < ", column);
-    brume_spark_put_big(to, value->low);
+    brume_push_spark_integer(to->out, value->low);
     fputs(" THEN ", to->out);
-    brume_spark_put_big(to, value->low);
+    brume_push_spark_integer(to->out, value->low);
     fprintf(to->out, " WHEN \"r%zu\" > ", column);
-    brume_spark_put_big(to, value->high);
+    brume_push_spark_integer(to->out, value->high);
     fputs(" THEN ", to->out);
-    brume_spark_put_big(to, value->high);
+    brume_push_spark_integer(to->out, value->high);
     fprintf(to->out, " ELSE \"r%zu\" END", column);
-}
-
-long long brume_spark_centre_of(const brume_spark_push *to, size_t i)
-{
-    brume_measure bounds = {.low = to->collection->values[i].low,
-                            .high = to->collection->values[i].high};
-    return (long long)brume_measure_centre(&bounds);
 }
 
 /* How many groups of one unit the rows may have that a statement reads, and not more than one too
  * many: all combinations of declared values, of which some may be no group, or the groups that are
  * given. */
-static uint64_t most_groups(const brume_spark_push *to)
+static uint64_t most_groups(const brume_push_statement *to)
 {
     const brume_collection *collection = to->collection;
     const brume_collection_only *only = collection->only;
@@ -70,14 +51,14 @@ static uint64_t most_groups(const brume_spark_push *to)
 }
 
 /* Are totals of value i, and of its distances from the centre, integers of 64 bits? */
-bool brume_spark_has_small_sum(const brume_spark_push *to, size_t i)
+bool brume_spark_has_small_sum(const brume_push_statement *to, size_t i)
 {
     const brume_plan_value *value = &to->collection->values[i];
     return value->low >= -SMALL && value->high <= SMALL && most_groups(to) <= FEW_CELLS;
 }
 
 /* Distances from the centre of at most 2^11. */
-bool brume_spark_has_small_squares(const brume_spark_push *to, size_t i)
+bool brume_spark_has_small_squares(const brume_push_statement *to, size_t i)
 {
     const brume_plan_value *value = &to->collection->values[i];
     return brume_spark_has_small_sum(to, i) && value->high - value->low <= 1 << 11;
@@ -85,19 +66,19 @@ bool brume_spark_has_small_squares(const brume_spark_push *to, size_t i)
 
 /* ---- totals ---- */
 
-static void put_square(const brume_spark_push *to, size_t i)
+static void put_square(const brume_push_statement *to, size_t i)
 {
     for (int time = 0; time < 2; time++) {
         fputs(time ? " * (" : "(", to->out);
         put_value(to, i);
         fputs(" - ", to->out);
-        brume_spark_put_big(to, brume_spark_centre_of(to, i));
+        brume_push_spark_integer(to->out, brume_push_centre(to, i));
         fputc(')', to->out);
     }
 }
 
 /* The sum of value i or of its squares, 0 where there are none. */
-static void put_sum(const brume_spark_push *to, size_t i, bool squares)
+static void put_sum(const brume_push_statement *to, size_t i, bool squares)
 {
     bool small = squares ? brume_spark_has_small_squares(to, i) : brume_spark_has_small_sum(to, i);
     fputs(small ? ", coalesce(sum(" : ", coalesce(sum(CAST(", to->out);
@@ -112,46 +93,46 @@ static void put_sum(const brume_spark_push *to, size_t i, bool squares)
 }
 
 /* Of each pair of a unit and a group, or with `whole` of each unit in all groups together. */
-void brume_spark_put_totals(const brume_spark_push *to, const char *rows, bool whole)
+void brume_push_spark_totals(const brume_push_statement *to, const char *rows, bool whole)
 {
     FILE *out = to->out;
     fputs("(SELECT \"r0\"", out);
     if (!whole)
-        brume_spark_put_keys(to, ", ");
+        brume_push_put_keys(to, ", ");
     fputs(", count(*) AS \"n\"", out);
     for (size_t i = 0; i < to->values; i++) {
-        if (to->all[i].count)
+        if (to->wanted[i].count)
             fprintf(out, ", count(\"r%zu\") AS \"c%zu\"", 1 + to->keys + i, i);
-        if (to->all[i].sum)
+        if (to->wanted[i].sum)
             put_sum(to, i, false);
-        if (to->all[i].squares)
+        if (to->wanted[i].squares)
             put_sum(to, i, true);
     }
     /* By unit alone Spark adds up before it brings rows together. */
     bool together = !whole && to->keys > 0;
     fprintf(out, " FROM (SELECT %s* FROM (%s) AS \"r\"",
             together ? "/*+ REPARTITION(\"r0\") */ " : "", rows);
-    brume_push_spark_put_domain(out, to->collection);
+    brume_push_spark_domain(out, to->collection);
     fputs(") AS \"r\" GROUP BY \"r0\"", out);
     if (!whole)
-        brume_spark_put_keys(to, ", ");
+        brume_push_put_keys(to, ", ");
     fputs(") AS \"t\"", out);
 }
 
 /* ---- entries and norms ---- */
 
-bool brume_spark_is_small(const brume_spark_push *to, const brume_total *of)
+bool brume_spark_is_small(const brume_push_statement *to, const brume_total *of)
 {
     return of->kind != BRUME_TOTAL_SUM || brume_spark_has_small_sum(to, of->value);
 }
 
 /* What a limit is on: BIGINT or WIDE; what is more than brume_limit_size lets pass is saturated,
  * and so is a total that may have wrapped around. Counts are never as large. */
-void brume_spark_put_entry(const brume_spark_push *to, const brume_total *of, bool whole)
+void brume_spark_put_entry(const brume_push_statement *to, const brume_total *of, bool whole)
 {
     switch (of->kind) {
     case BRUME_TOTAL_PRESENCE:
-        brume_spark_put_big(to, 1);
+        brume_push_spark_integer(to->out, 1);
         return;
     case BRUME_TOTAL_ROWS:
         fputs("\"n\"", to->out);
@@ -181,7 +162,7 @@ void brume_spark_put_entry(const brume_spark_push *to, const brume_total *of, bo
 
 /* What entry "e<i>" adds to its unit's norm (brume_limit_part). Of BIGINTs the norm is one for
  * p = 1; squares are at most 2^106. */
-void brume_spark_put_part(const brume_spark_push *to, const brume_total *of, size_t i)
+void brume_spark_put_part(const brume_push_statement *to, const brume_total *of, size_t i)
 {
     if (to->p == 2)
         fprintf(to->out, "CAST(\"e%zu\" AS DECIMAL(18,0)) * CAST(\"e%zu\" AS DECIMAL(18,0))", i, i);
@@ -192,15 +173,21 @@ void brume_spark_put_part(const brume_spark_push *to, const brume_total *of, siz
 }
 
 /* Is the norm, or its square, a BIGINT? */
-bool brume_spark_has_small_norm(const brume_spark_push *to, const brume_total *of)
+bool brume_spark_has_small_norm(const brume_push_statement *to, const brume_total *of)
 {
     return to->p == 1 && brume_spark_is_small(to, of);
 }
 
-void brume_spark_want(const brume_spark_push *to, const brume_total *of)
+/* ---- ranks ---- */
+
+/* Spark's xxhash64 of the key, the unit and the group's keys. It passes NULL over, so that each of
+ * these is hashed with whether it is NULL before it, and (NULL, 'a') is another pair than ('a',
+ * NULL). */
+void brume_push_spark_rank(const brume_push_statement *to, uint64_t key)
 {
-    if (of->kind == BRUME_TOTAL_VALUES)
-        to->all[of->value].count = true;
-    if (of->kind == BRUME_TOTAL_SUM)
-        to->all[of->value].sum = true;
+    fputs("xxhash64(", to->out);
+    brume_push_spark_integer(to->out, (int64_t)key);
+    for (size_t i = 0; i <= to->keys; i++)
+        fprintf(to->out, ", \"r%zu\" IS NULL, \"r%zu\"", i, i);
+    fputc(')', to->out);
 }

@@ -1,6 +1,6 @@
 /* Push-down to Spark: what can be pushed, and the condition on rows that their group is a declared
  * or a given one. */
-#include "query/collect/pushed_spark.h"
+#include "query/collect/pushed/pushed_spark.h"
 #include "query/print/statement.h"
 
 enum { DOMAIN_MOST = 10000 }; /* declared values that a statement names */
@@ -31,7 +31,7 @@ static void put_text(FILE *out, brume_text text)
 }
 
 /* There are many of them in a statement, and a cast of each would take Spark a while to plan. */
-void brume_push_spark_put_big(FILE *out, int64_t value)
+void brume_push_spark_integer(FILE *out, int64_t value)
 {
     if (value == INT64_MIN)
         fputs("CAST('-9223372036854775808' AS BIGINT)", out);
@@ -42,7 +42,7 @@ void brume_push_spark_put_big(FILE *out, int64_t value)
 static void put_value(FILE *out, const brume_key_value *value)
 {
     if (value->wire == BRUME_WIRE_INTEGER)
-        brume_push_spark_put_big(out, value->integer);
+        brume_push_spark_integer(out, value->integer);
     else if (value->wire == BRUME_WIRE_REAL)
         fprintf(out, "CAST('%.17g' AS DOUBLE)", value->real);
     else
@@ -119,7 +119,7 @@ static void put_only(FILE *out, const brume_collection *collection)
         fprintf(out, "%s\"r%zu\" <=> \"d%zu\"", k ? " AND " : "", 1 + k, 1 + k);
 }
 
-void brume_push_spark_put_domain(FILE *out, const brume_collection *collection)
+void brume_push_spark_domain(FILE *out, const brume_collection *collection)
 {
     const brume_collection_only *only = collection->only;
     if (only && only->key_count > 0 && only->count == 0) {

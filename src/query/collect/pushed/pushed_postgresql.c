@@ -1,4 +1,4 @@
-/* The statements of push-down.
+/* The statements of push-down for PostgreSQL.
  *
  *   t: SELECT unit, keys, the rows and values and sums of each pair FROM rows GROUP BY unit, keys
  *   e: t and "e0", "e1", ...: what each limit is on, as brume_limit_size saturates it
@@ -6,7 +6,7 @@
  *
  * CASE instead of LEAST and GREATEST, because postgres_fdw sends these to no other server. Every
  * literal that leaves int8 is a numeric. */
-#include "query/collect/pushed.h"
+#include "query/collect/pushed/pushed_postgresql.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,13 +22,6 @@ enum { LONG_ROWS = 2000 }; /* bytes of a SELECT of rows */
 
 /* ---- pieces ---- */
 
-typedef struct push {
-    FILE *out;
-    const brume_collection *collection;
-    size_t keys, values;
-    int p;
-} push;
-
 static const char *wide(brume_u128 value, char text[BRUME_WIDE_TEXT_SIZE])
 {
     return brume_wide_format((brume_wide)value, 0, text);
@@ -40,18 +33,18 @@ static void put_numeric(FILE *out, brume_u128 value)
     fprintf(out, "'%s'::numeric", wide(value, text));
 }
 
+void brume_push_postgresql_integer(FILE *out, int64_t value)
+{
+    fprintf(out, "'%lld'::int8", (long long)value);
+}
+
 static void put_double(FILE *out, double value)
 {
     fprintf(out, "'%.17g'::float8", value);
 }
 
-static void put_keys(const push *to, const char *before)
-{
-    brume_push_put_keys(to->out, to->keys, before);
-}
-
 /* Value i of a row, clamped as the bounder does; NULL stays NULL. */
-static void put_value(const push *to, size_t i)
+static void put_value(const brume_push_statement *to, size_t i)
 {
     const brume_plan_value *value = &to->collection->values[i];
     size_t column = 1 + to->keys + i;
@@ -63,30 +56,24 @@ static void put_value(const push *to, size_t i)
 }
 
 /* PostgreSQL copies what it pulls up to each place that names it: long texts are fenced off. */
-const char *brume_push_fence(const char *rows)
+static const char *fence(const char *rows)
 {
     return strlen(rows) > LONG_ROWS ? " OFFSET 0" : "";
 }
 
 /* ---- totals ---- */
 
-/* What is wanted of each value: its number, its sum, its squares. */
-typedef struct wanted {
-    bool count, sum, squares;
-} wanted;
-
 /* Of each pair of a unit and a group, or with `whole` of each unit in all groups together. */
-static void put_totals(const push *to, const char *rows, const wanted *of, bool whole)
+void brume_push_postgresql_totals(const brume_push_statement *to, const char *rows, bool whole)
 {
+    const brume_push_wanted *of = to->wanted;
     FILE *out = to->out;
     fputs("(SELECT \"r0\"", out);
     if (!whole)
-        put_keys(to, ", ");
+        brume_push_put_keys(to, ", ");
     fputs(", count(*) AS \"n\"", out);
     for (size_t i = 0; i < to->values; i++) {
-        brume_measure bounds = {.low = to->collection->values[i].low,
-                                .high = to->collection->values[i].high};
-        long long centre = (long long)brume_measure_centre(&bounds);
+        long long centre = (long long)brume_push_centre(to, i);
         if (of[i].count)
             fprintf(out, ", count(\"r%zu\") AS \"c%zu\"", 1 + to->keys + i, i);
         if (of[i].sum) {
@@ -102,16 +89,16 @@ static void put_totals(const push *to, const char *rows, const wanted *of, bool 
             fprintf(out, " - '%lld'::int8)), '0'::numeric) AS \"q%zu\"", centre, i);
         }
     }
-    fprintf(out, " FROM (%s%s) AS \"r\"", rows, brume_push_fence(rows));
-    brume_push_put_domain(to->out, to->collection);
+    fprintf(out, " FROM (%s%s) AS \"r\"", rows, fence(rows));
+    brume_push_postgresql_domain(out, to->collection);
     fputs(" GROUP BY \"r0\"", out);
     if (!whole)
-        put_keys(to, ", ");
+        brume_push_put_keys(to, ", ");
     fputs(") AS \"t\"", out);
 }
 
 /* Fewer than 2^53 rows of less than 2^27 each are less than 2^80. */
-static bool can_saturate(const push *to, size_t value)
+static bool can_saturate(const brume_push_statement *to, size_t value)
 {
     const brume_plan_value *of = &to->collection->values[value];
     return to->p == 2 || of->low < -(1 << 26) || of->high > 1 << 26;
@@ -119,7 +106,7 @@ static bool can_saturate(const push *to, size_t value)
 
 /* What a limit is on, in one group: int8, or of a sum numeric and saturated. Counts are never as
  * large as brume_limit_size lets pass: 2^53 rows are more than anything reads. */
-static void put_entry(const push *to, const brume_total *of)
+static void put_entry(const brume_push_statement *to, const brume_total *of)
 {
     switch (of->kind) {
     case BRUME_TOTAL_PRESENCE:
@@ -147,7 +134,7 @@ static void put_entry(const push *to, const brume_total *of)
 }
 
 /* What entry "e<i>" adds to its unit's norm (brume_limit_part). */
-static void put_part(const push *to, const brume_total *of, size_t i)
+static void put_part(const brume_push_statement *to, const brume_total *of, size_t i)
 {
     if (to->p == 2)
         fprintf(to->out, "\"e%zu\"::numeric * \"e%zu\"::numeric", i, i);
@@ -158,55 +145,10 @@ static void put_part(const push *to, const brume_total *of, size_t i)
         fprintf(to->out, "\"e%zu\"", i);
 }
 
-static void want(const brume_total *of, wanted *all)
-{
-    if (of->kind == BRUME_TOTAL_VALUES)
-        all[of->value].count = true;
-    if (of->kind == BRUME_TOTAL_SUM)
-        all[of->value].sum = true;
-}
-
-/* ---- statements ---- */
-
-static brume_status open_push(push *to, const brume_collection *collection, int p, char **text,
-                              size_t *length, wanted **all, brume_error *error)
-{
-    *to = (push){.collection = collection,
-                 .keys = collection->query->key_count,
-                 .values = collection->value_count,
-                 .p = p};
-    *all = calloc(to->values + 1, sizeof **all);
-    to->out = *all ? open_memstream(text, length) : NULL;
-    if (to->out)
-        return BRUME_OK;
-    free(*all);
-    return brume_no_memory(error, "a statement");
-}
-
-static brume_status close_push(push *to, char **text, wanted *all, char **sql, brume_error *error)
-{
-    bool failed = ferror(to->out) != 0;
-    failed = fclose(to->out) != 0 || failed;
-    free(all);
-    if (!failed) {
-        *sql = *text;
-        return BRUME_OK;
-    }
-    free(*text);
-    return brume_no_memory(error, "a statement");
-}
-
-/* Is the norm the total over all groups? So it is of what is never negative, for p = 1; what a
- * group has beyond 2^80 makes no difference, because the last bin begins at 2^63 at most. */
-static bool adds_up(const push *to, const brume_total *of)
-{
-    if (to->p != 1 || of->kind == BRUME_TOTAL_PRESENCE)
-        return false;
-    return of->kind != BRUME_TOTAL_SUM || to->collection->values[of->value].low >= 0;
-}
+/* ---- the histogram ---- */
 
 /* Norms are integers, so that a norm above an edge is one of at least the edge and 1. */
-static void put_bin(const push *to, size_t bins)
+static void put_bin(const brume_push_statement *to, size_t bins)
 {
     if (bins == 1) {
         fputs("'0'::int8", to->out);
@@ -221,16 +163,13 @@ static void put_bin(const push *to, size_t bins)
     fputs("])::int8", to->out);
 }
 
-brume_status brume_push_print_histogram(const brume_collection *collection, const char *rows,
-                                        const brume_total *of, int p, size_t bins, char **sql,
-                                        brume_error *error)
+brume_status brume_push_postgresql_histogram(const brume_collection *collection, const char *rows,
+                                             const brume_total *of, int p, size_t bins, char **sql,
+                                             brume_error *error)
 {
-    push to;
-    char *text = NULL;
-    size_t length = 0;
-    wanted *all = NULL;
-    BRUME_TRY(open_push(&to, collection, p, &text, &length, &all, error));
-    want(of, all);
+    brume_push_statement to;
+    BRUME_TRY(brume_push_begin(&to, collection, p, error));
+    brume_push_want(&to, of);
     fputs("SELECT \"b\", count(*) FROM (SELECT ", to.out);
     put_bin(&to, bins);
     fputs(" AS \"b\" FROM (SELECT sum(", to.out);
@@ -238,23 +177,18 @@ brume_status brume_push_print_histogram(const brume_collection *collection, cons
     fputs(") AS \"m\" FROM (SELECT \"r0\", ", to.out);
     put_entry(&to, of);
     fputs(" AS \"e0\" FROM ", to.out);
-    put_totals(&to, rows, all, adds_up(&to, of));
+    brume_push_postgresql_totals(&to, rows, brume_push_adds_up(&to, of));
     fputs(") AS \"e\" GROUP BY \"r0\") AS \"m\" WHERE \"m\" > '0'::numeric) AS \"b\" GROUP BY "
           "\"b\"",
           to.out);
-    return close_push(&to, &text, all, sql, error);
+    return brume_push_end(&to, sql, error);
 }
 
 /* ---- what is left under the limits ---- */
 
-static bool follows(brume_measure_kind kind)
-{
-    return kind == BRUME_MEASURE_CENTRED || kind == BRUME_MEASURE_SQUARES;
-}
-
 /* brume_limit_factor_of or brume_limit_factor_within, where it cuts: T / norm (1 - 2^-40), in this
  * order. */
-static void put_factor(const push *to, const brume_total_limit *limit, size_t j)
+static void put_factor(const brume_push_statement *to, const brume_total_limit *limit, size_t j)
 {
     bool root = to->p == 2 && limit->square;
     fputs("((", to->out);
@@ -265,7 +199,7 @@ static void put_factor(const push *to, const brume_total_limit *limit, size_t j)
 }
 
 /* `total` 2^shift towards zero, as int8: where nothing is cut it is at most 2^44. */
-static void put_shifted(const push *to, const char *total, int shift)
+static void put_shifted(const brume_push_statement *to, const char *total, int shift)
 {
     if (shift == 0) {
         fprintf(to->out, "(%s)::int8", total);
@@ -279,8 +213,8 @@ static void put_shifted(const push *to, const char *total, int shift)
 }
 
 /* `total` times the factor, 2^shift, towards zero. */
-static void put_scaled(const push *to, const char *total, const brume_total_limit *limit, size_t j,
-                       int shift)
+static void put_scaled(const brume_push_statement *to, const char *total,
+                       const brume_total_limit *limit, size_t j, int shift)
 {
     fprintf(to->out, "trunc(((%s)::float8 * ", total);
     put_factor(to, limit, j);
@@ -290,7 +224,8 @@ static void put_scaled(const push *to, const char *total, const brume_total_limi
 }
 
 /* size t / norm, in integers (brume_limit_clip, p = 1). */
-static void put_quotient(const push *to, const char *total, uint64_t limit, size_t j, int shift)
+static void put_quotient(const brume_push_statement *to, const char *total, uint64_t limit,
+                         size_t j, int shift)
 {
     brume_u128 reach = shift >= 0 ? (brume_u128)limit << shift : (brume_u128)limit >> -shift;
     fprintf(to->out, "div((%s)::numeric * ", total);
@@ -299,7 +234,7 @@ static void put_quotient(const push *to, const char *total, uint64_t limit, size
 }
 
 /* What a pair of a unit and a group adds to a sum. */
-static void put_limited(const push *to, const brume_limited_sum *sum,
+static void put_limited(const brume_push_statement *to, const brume_limited_sum *sum,
                         const brume_total_limit *limit)
 {
     char total[160];
@@ -310,25 +245,20 @@ static void put_limited(const push *to, const brume_limited_sum *sum,
         return;
     }
     if (sum->kind == BRUME_MEASURE_CENTRED) {
-        brume_measure bounds = {.low = to->collection->values[i].low,
-                                .high = to->collection->values[i].high};
         snprintf(total, sizeof total, "\"s%zu\" - '%lld'::numeric * \"c%zu\"::numeric", i,
-                 (long long)brume_measure_centre(&bounds), i);
+                 (long long)brume_push_centre(to, i), i);
     } else if (sum->kind == BRUME_MEASURE_SQUARES) {
         snprintf(total, sizeof total, "\"q%zu\" - '%llu'::numeric * \"c%zu\"::numeric", i,
                  (unsigned long long)sum->half_square, i);
     } else {
         snprintf(total, sizeof total, "\"e%zu\"", j);
     }
-    brume_u128 most = to->p == 1 ? limit->limit : (brume_u128)limit->limit * limit->limit;
-    if (to->p == 2 && limit->square)
-        most = limit->square;
     fprintf(to->out, "CASE WHEN \"m%zu\" <= ", j);
-    put_numeric(to->out, most);
+    put_numeric(to->out, brume_push_uncut(to, limit));
     fputs(" THEN ", to->out);
     put_shifted(to, total, sum->shift);
     fputs(" ELSE ", to->out);
-    if (to->p == 1 && !follows(sum->kind))
+    if (to->p == 1 && !brume_push_follows(sum->kind))
         put_quotient(to, total, limit->limit, j, sum->shift);
     else
         put_scaled(to, total, limit, j, sum->shift);
@@ -336,7 +266,7 @@ static void put_limited(const push *to, const brume_limited_sum *sum,
 }
 
 /* Each pair with the norms of its unit. Where there are no keys a unit has one pair. */
-static void put_norms(const push *to, const char *rows, const wanted *all,
+static void put_norms(const brume_push_statement *to, const char *rows,
                       const brume_total_limit *limits, size_t count)
 {
     FILE *out = to->out;
@@ -353,32 +283,21 @@ static void put_norms(const push *to, const char *rows, const wanted *all,
         fprintf(out, " AS \"e%zu\"", j);
     }
     fputs(" FROM ", out);
-    put_totals(to, rows, all, false);
+    brume_push_postgresql_totals(to, rows, false);
     fprintf(out, ") AS \"e\"%s) AS \"m\"",
             to->keys && count ? " WINDOW \"u\" AS (PARTITION BY \"r0\")" : "");
 }
 
-brume_status brume_push_print_sums(const brume_collection *collection, const char *rows,
-                                   const brume_total_limit *limits, size_t limit_count, int p,
-                                   const brume_limited_sum *sums, size_t sum_count, char **sql,
-                                   brume_error *error)
+brume_status brume_push_postgresql_sums(const brume_collection *collection, const char *rows,
+                                        const brume_total_limit *limits, size_t limit_count, int p,
+                                        const brume_limited_sum *sums, size_t sum_count, char **sql,
+                                        brume_error *error)
 {
-    push to;
-    char *text = NULL;
-    size_t length = 0;
-    wanted *all = NULL;
-    BRUME_TRY(open_push(&to, collection, p, &text, &length, &all, error));
-    for (size_t j = 0; j < limit_count; j++)
-        want(&limits[j].of, all);
-    for (size_t i = 0; i < sum_count; i++)
-        if (follows(sums[i].kind)) {
-            wanted *of = &all[sums[i].value];
-            of->count = true;
-            of->sum = of->sum || sums[i].kind == BRUME_MEASURE_CENTRED;
-            of->squares = of->squares || sums[i].kind == BRUME_MEASURE_SQUARES;
-        }
+    brume_push_statement to;
+    BRUME_TRY(brume_push_begin(&to, collection, p, error));
+    brume_push_want_sums(&to, limits, limit_count, sums, sum_count);
     fputs("SELECT ", to.out);
-    put_keys(&to, "");
+    brume_push_put_keys(&to, "");
     fprintf(to.out, "%scount(*), coalesce(sum(\"n\"), '0'::numeric)::text", to.keys ? ", " : "");
     for (size_t i = 0; i < sum_count; i++) {
         fputs(", coalesce(sum(", to.out);
@@ -386,7 +305,50 @@ brume_status brume_push_print_sums(const brume_collection *collection, const cha
         fputs("), '0'::numeric)::text", to.out);
     }
     fputs(" FROM ", to.out);
-    put_norms(&to, rows, all, limits, limit_count);
-    put_keys(&to, " GROUP BY ");
-    return close_push(&to, &text, all, sql, error);
+    put_norms(&to, rows, limits, limit_count);
+    brume_push_put_keys(&to, " GROUP BY ");
+    return brume_push_end(&to, sql, error);
+}
+
+/* ---- ranks ---- */
+
+/* The keyed hash of one column. hashint8extended folds the halves of its number into one: both are
+ * hashed, or numbers would collide under every key. */
+static void put_column_hash(FILE *out, const char *column, brume_wire wire, uint64_t key)
+{
+    fputs("coalesce(", out);
+    if (wire == BRUME_WIRE_INTEGER)
+        fprintf(out, "hashint8extended(%s, hashint8extended(%s >> 32, ", column, column);
+    else
+        fprintf(out, wire == BRUME_WIRE_REAL ? "hashfloat8extended(%s, " : "hashtextextended(%s, ",
+                column);
+    brume_push_postgresql_integer(out, (int64_t)key);
+    fputs(wire == BRUME_WIRE_INTEGER ? ")), " : "), ", out);
+    brume_push_postgresql_integer(out, (int64_t)key);
+    fputc(')', out);
+}
+
+static brume_wire wire_of(const brume_expression *expression)
+{
+    return brume_type_wire(expression->type);
+}
+
+/* A chain of the server's own keyed hashes: each column is hashed with the key, and the results are
+ * hashed together, so that NULL has a place of its own in it. */
+void brume_push_postgresql_rank(const brume_push_statement *to, uint64_t key)
+{
+    const brume_query *query = to->collection->query;
+    for (size_t i = to->keys + 1; i-- > 0;) { /* the last column is hashed outermost */
+        char name[32];
+        brume_wire wire = wire_of(i == 0 ? query->unit : query->keys[i - 1].expression);
+        /* the unit is as narrow as its column */
+        snprintf(name, sizeof name,
+                 i == 0 && wire == BRUME_WIRE_INTEGER ? "\"r%zu\"::int8" : "\"r%zu\"", i);
+        fputs("hashint8extended(", to->out);
+        put_column_hash(to->out, name, wire, key);
+        fputs(", ", to->out);
+    }
+    brume_push_postgresql_integer(to->out, (int64_t)key);
+    for (size_t i = 0; i <= to->keys; i++)
+        fputc(')', to->out);
 }

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "query/collect/collect_parts.h"
-#include "query/collect/pushed.h"
+#include "query/collect/pushed/pushed.h"
 #include "query/print/statement.h"
 
 typedef struct taking {
@@ -43,8 +43,9 @@ brume_status brume_push_take_groups(brume_collected *collected, brume_error *err
                             : BRUME_WIRE_INTEGER;
     brume_status status =
         collection->totals
-            ? push->dialect->print_kept(collection, push->rows, push->key, &sql, error)
-            : push->dialect->print_bounded(collection, push->rows, push->key, &sql, error);
+            ? brume_push_print_kept(push->dialect, collection, push->rows, push->key, &sql, error)
+            : brume_push_print_bounded(push->dialect, collection, push->rows, push->key, &sql,
+                                       error);
     if (status == BRUME_OK)
         status = brume_push_run(push, sql, wires, count, take_group, &to, error);
     free(sql);

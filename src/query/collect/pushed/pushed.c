@@ -1,23 +1,34 @@
 /* Totals where the rows lie: running the two statements, and what they answer. */
-#include "query/collect/pushed.h"
+#include "query/collect/pushed/pushed.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "query/collect/collect_parts.h"
-#include "query/collect/pushed_spark.h"
+#include "query/collect/pushed/pushed_postgresql.h"
+#include "query/collect/pushed/pushed_spark.h"
 #include "query/print/statement.h"
 
 /* ---- dialects ---- */
 
 static const brume_push_dialect postgresql = {
-    brume_push_postgresql_obstacle, brume_push_print_histogram, brume_push_print_sums,
-    brume_push_print_kept,          brume_push_print_distinct,  brume_push_print_bounded};
+    .obstacle = brume_push_postgresql_obstacle,
+    .print_histogram = brume_push_postgresql_histogram,
+    .print_sums = brume_push_postgresql_sums,
+    .put_integer = brume_push_postgresql_integer,
+    .put_rank = brume_push_postgresql_rank,
+    .put_totals = brume_push_postgresql_totals,
+};
 
-static const brume_push_dialect spark = {brume_push_spark_obstacle, brume_push_spark_histogram,
-                                         brume_push_spark_sums,     brume_push_spark_kept,
-                                         brume_push_spark_distinct, brume_push_spark_bounded};
+static const brume_push_dialect spark = {
+    .obstacle = brume_push_spark_obstacle,
+    .print_histogram = brume_push_spark_histogram,
+    .print_sums = brume_push_spark_sums,
+    .put_integer = brume_push_spark_integer,
+    .put_rank = brume_push_spark_rank,
+    .put_totals = brume_push_spark_totals,
+};
 
 const brume_push_dialect *brume_push_dialect_of(brume_dialect dialect)
 {
@@ -295,78 +306,12 @@ brume_status brume_collected_count_values(const brume_collected *collected, uint
     for (size_t i = 0; wires && i <= keys; i++)
         wires[i] = i < keys ? brume_type_wire(query->keys[i].expression->type) : BRUME_WIRE_INTEGER;
     if (status == BRUME_OK && !is_nothing(push))
-        status = push->dialect->print_distinct(push->collection, push->rows, push->key, limit, &sql,
-                                               error);
+        status = brume_push_print_distinct(push->dialect, push->collection, push->rows, push->key,
+                                           limit, &sql, error);
     if (status == BRUME_OK && sql)
         status = brume_push_run(push, sql, wires, keys + 1, take_count, &to, error);
     free(sql);
     free(wires);
     free(to.keys);
     return status;
-}
-
-/* ---- what the statements of all dialects share ---- */
-
-enum { VALUES_MOST = 100 }; /* so that all columns together are fewer than PostgreSQL takes */
-
-const char *brume_push_shared_obstacle(const brume_collection *collection, size_t most,
-                                       const char *more)
-{
-    size_t declared = 0;
-    for (size_t i = 0; i < collection->value_count; i++)
-        if (collection->values[i].keep)
-            return "quantiles and modes are drawn from the values themselves";
-    if (!collection->totals && !collection->bounded)
-        return NULL;
-    if (!collection->totals && collection->value_count > 0)
-        return "rows of each unit are kept by a keyed hash";
-    if (collection->value_count > VALUES_MOST)
-        return "more than 100 expressions are measured";
-    for (size_t i = 0; collection->cells > 0 && i < collection->query->key_count; i++)
-        declared += collection->domain_size[i];
-    return declared > most ? more : NULL;
-}
-
-/* "r0" is the unit, then the keys, then the values. */
-void brume_push_put_keys(FILE *out, size_t count, const char *before)
-{
-    for (size_t i = 0; i < count; i++)
-        fprintf(out, "%s\"r%zu\"", i ? ", " : before, 1 + i);
-}
-
-/* The rows of one grouping set, or of all where there is one: see in_a_set of key_cells.c. */
-static void put_set(FILE *out, const brume_collection *collection, size_t set, bool several,
-                    brume_push_among put_among)
-{
-    size_t keys = collection->query->key_count, first = 0;
-    for (size_t k = 0; k < keys; k++) {
-        size_t count = collection->domain_size[k], from = first;
-        first += count;
-        if (several && k + 1 == keys) {
-            from += set; /* its values are 0, 1, 2, ... */
-            count = 1;
-        } else if (several && brume_key_is_optional(collection->query, k)) {
-            bool has = (collection->query->keys[k].sets >> set & 1) != 0;
-            from += has ? 0 : count - 1; /* the last one stands for "not in this set" */
-            count = has ? count - 1 : 1;
-        }
-        fputs(k ? " AND " : "", out);
-        put_among(out, k, &collection->domain[from], count);
-    }
-}
-
-void brume_push_put_sets(FILE *out, const brume_collection *collection, brume_push_among put_among)
-{
-    size_t sets = collection->query->set_count;
-    for (size_t s = 0; s < (sets > 1 ? sets : 1); s++) {
-        fputs(s ? " OR (" : "(", out);
-        put_set(out, collection, s, sets > 1, put_among);
-        fputc(')', out);
-    }
-}
-
-bool brume_push_cuts_groups(const brume_collection *collection)
-{
-    return collection->query->key_count > 0 &&
-           (collection->cells == 0 || collection->max_groups < collection->cells);
 }

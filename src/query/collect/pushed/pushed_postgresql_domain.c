@@ -1,5 +1,6 @@
-/* Push-down: what can be pushed, and the condition on rows that their group is a declared one. */
-#include "query/collect/pushed.h"
+/* Push-down to PostgreSQL: what can be pushed, and the condition on rows that their group is a
+ * declared one. */
+#include "query/collect/pushed/pushed_postgresql.h"
 
 #include <string.h>
 
@@ -188,7 +189,7 @@ static void put_only(FILE *out, const brume_collection_only *only)
     fputc(')', out);
 }
 
-void brume_push_put_domain(FILE *out, const brume_collection *collection)
+void brume_push_postgresql_domain(FILE *out, const brume_collection *collection)
 {
     const brume_collection_only *only = collection->only;
     bool declared = collection->cells > 0 && collection->query->key_count > 0;

@@ -1,6 +1,6 @@
 /* The statements of push-down for Spark.
  *
- * They are those of pushed_statement.c, with t, e and m as there, in the types that Spark has:
+ * They are those of pushed_postgresql.c, with t, e and m as there, in the types that Spark has:
  *
  *   Integers have 64 bits and decimals 38 digits, and decimals are many times slower. So a total
  *   is a BIGINT where every value of it is at most 2^22 in size (SMALL) and there are few cells. It
@@ -17,69 +17,32 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "query/collect/pushed_spark.h"
+#include "query/collect/pushed/pushed_spark.h"
 #include "query/limit/grid.h"
 #include "query/print/statement.h"
 
 #define WIDE BRUME_SPARK_WIDE
 
-static void put_double(const brume_spark_push *to, double value)
+static void put_double(const brume_push_statement *to, double value)
 {
     fprintf(to->out, "CAST('%.17g' AS DOUBLE)", value);
 }
 
 /* ---- statements ---- */
 
-brume_status brume_spark_open_push(brume_spark_push *to, const brume_collection *collection, int p,
-                                   char **text, size_t *length, brume_error *error)
-{
-    *to = (brume_spark_push){.collection = collection,
-                             .keys = collection->query->key_count,
-                             .values = collection->value_count,
-                             .p = p};
-    to->all = calloc(to->values + 1, sizeof *to->all);
-    to->out = to->all ? open_memstream(text, length) : NULL;
-    if (to->out)
-        return BRUME_OK;
-    free(to->all);
-    return brume_no_memory(error, "a statement");
-}
-
-brume_status brume_spark_close_push(brume_spark_push *to, char **text, char **sql,
-                                    brume_error *error)
-{
-    bool failed = ferror(to->out) != 0;
-    failed = fclose(to->out) != 0 || failed;
-    free(to->all);
-    if (!failed) {
-        *sql = *text;
-        return BRUME_OK;
-    }
-    free(*text);
-    return brume_no_memory(error, "a statement");
-}
-
-/* Is the norm the total over all groups? See pushed_statement.c. */
-static bool adds_up(const brume_spark_push *to, const brume_total *of)
-{
-    if (to->p != 1 || of->kind == BRUME_TOTAL_PRESENCE)
-        return false;
-    return of->kind != BRUME_TOTAL_SUM || to->collection->values[of->value].low >= 0;
-}
-
 /* The bin of "m" among low .. high, by halves. Norms are integers: above an edge is at least the
  * edge and 1. */
-static void put_bin(const brume_spark_push *to, bool small, size_t low, size_t high)
+static void put_bin(const brume_push_statement *to, bool small, size_t low, size_t high)
 {
     if (low == high) {
-        brume_spark_put_big(to, (int64_t)low);
+        brume_push_spark_integer(to->out, (int64_t)low);
         return;
     }
     size_t middle = (low + high) / 2;
     brume_u128 edge = brume_limit_edge(middle);
     fputs("CASE WHEN \"m\" <= ", to->out);
     if (small)
-        brume_spark_put_big(to, edge > INT64_MAX ? INT64_MAX : (int64_t)edge);
+        brume_push_spark_integer(to->out, edge > INT64_MAX ? INT64_MAX : (int64_t)edge);
     else
         brume_spark_put_wide(to, to->p == 1 ? edge : edge * edge);
     fputs(" THEN ", to->out);
@@ -93,29 +56,22 @@ brume_status brume_push_spark_histogram(const brume_collection *collection, cons
                                         const brume_total *of, int p, size_t bins, char **sql,
                                         brume_error *error)
 {
-    brume_spark_push to;
-    char *text = NULL;
-    size_t length = 0;
-    BRUME_TRY(brume_spark_open_push(&to, collection, p, &text, &length, error));
-    brume_spark_want(&to, of);
+    brume_push_statement to;
+    BRUME_TRY(brume_push_begin(&to, collection, p, error));
+    brume_push_want(&to, of);
     fputs("SELECT \"b\", count(*) FROM (SELECT ", to.out);
     put_bin(&to, brume_spark_has_small_norm(&to, of), 0, bins - 1); /* the last bin is open */
     fputs(" AS \"b\" FROM (SELECT sum(", to.out);
     brume_spark_put_part(&to, of, 0);
     fputs(") AS \"m\" FROM (SELECT \"r0\", ", to.out);
-    brume_spark_put_entry(&to, of, adds_up(&to, of));
+    brume_spark_put_entry(&to, of, brume_push_adds_up(&to, of));
     fputs(" AS \"e0\" FROM ", to.out);
-    brume_spark_put_totals(&to, rows, adds_up(&to, of));
+    brume_push_spark_totals(&to, rows, brume_push_adds_up(&to, of));
     fputs(") AS \"e\" GROUP BY \"r0\") AS \"m\" WHERE \"m\" > 0) AS \"b\" GROUP BY \"b\"", to.out);
-    return brume_spark_close_push(&to, &text, sql, error);
+    return brume_push_end(&to, sql, error);
 }
 
 /* ---- what is left under the limits ---- */
-
-static bool follows(brume_measure_kind kind)
-{
-    return kind == BRUME_MEASURE_CENTRED || kind == BRUME_MEASURE_SQUARES;
-}
 
 /* A total that is limited: its text, and whether it is a BIGINT. */
 typedef struct total_text {
@@ -123,13 +79,13 @@ typedef struct total_text {
     bool small;
 } total_text;
 
-static total_text total_of(const brume_spark_push *to, const brume_limited_sum *sum,
+static total_text total_of(const brume_push_statement *to, const brume_limited_sum *sum,
                            const brume_total *of)
 {
     total_text total = {.small = brume_spark_is_small(to, of)};
     size_t i = sum->value;
     bool centred = sum->kind == BRUME_MEASURE_CENTRED;
-    if (!follows(sum->kind)) {
+    if (!brume_push_follows(sum->kind)) {
         snprintf(total.text, sizeof total.text, "\"e%zu\"", sum->limit);
         return total;
     }
@@ -139,7 +95,7 @@ static total_text total_of(const brume_spark_push *to, const brume_limited_sum *
     if (centred)
         snprintf(sum_text, sizeof sum_text,
                  "(\"s%zu\" - CAST('%lld' AS %s) * CAST(\"c%zu\" AS %s))", i,
-                 brume_spark_centre_of(to, i), type, i, type);
+                 (long long)brume_push_centre(to, i), type, i, type);
     else
         snprintf(sum_text, sizeof sum_text,
                  "(\"q%zu\" - CAST('%llu' AS %s) * CAST(\"c%zu\" AS %s))", i,
@@ -154,15 +110,14 @@ static total_text total_of(const brume_spark_push *to, const brume_limited_sum *
 }
 
 /* `total` 2^shift towards zero, as BIGINT: where nothing is cut it is at most 2^44. */
-static void put_shifted(const brume_spark_push *to, const total_text *total, int shift)
+static void put_shifted(const brume_push_statement *to, const total_text *total, int shift)
 {
-    if (shift >= 0) {
+    if (shift >= 0) { /* at most 44, because a limit is at least 1 */
         fprintf(to->out, "CAST(%s AS BIGINT) * ", total->text);
-        brume_spark_put_big(to, INT64_C(1)
-                                    << shift); /* at most 44, because a limit is at least 1 */
+        brume_push_spark_integer(to->out, INT64_C(1) << shift);
     } else if (total->small) {
         fprintf(to->out, "%s div ", total->text);
-        brume_spark_put_big(to, shift > -62 ? INT64_C(1) << -shift : INT64_MAX);
+        brume_push_spark_integer(to->out, shift > -62 ? INT64_C(1) << -shift : INT64_MAX);
     } else {
         fprintf(to->out, "CAST(%s AS " WIDE ") div ", total->text);
         brume_spark_put_wide(to, (brume_u128)1 << -shift);
@@ -171,7 +126,7 @@ static void put_shifted(const brume_spark_push *to, const total_text *total, int
 
 /* brume_limit_factor_of or brume_limit_factor_within, where it cuts: T / norm (1 - 2^-40), then
  * times the total and 2^shift, in this order. The cast cuts the fraction off. */
-static void put_scaled(const brume_spark_push *to, const total_text *total,
+static void put_scaled(const brume_push_statement *to, const total_text *total,
                        const brume_total_limit *limit, size_t j, int shift)
 {
     bool root = to->p == 2 && limit->square;
@@ -189,7 +144,7 @@ static void put_scaled(const brume_spark_push *to, const total_text *total,
 
 /* size t / norm, in integers (brume_limit_clip, p = 1): of 64 bits where the product has no more.
  */
-static void put_quotient(const brume_spark_push *to, const total_text *total, uint64_t limit,
+static void put_quotient(const brume_push_statement *to, const total_text *total, uint64_t limit,
                          size_t j, int shift)
 {
     brume_u128 reach = shift >= 0 ? (brume_u128)limit << shift : (brume_u128)limit >> -shift;
@@ -197,11 +152,11 @@ static void put_quotient(const brume_spark_push *to, const total_text *total, ui
     if (total->small && reach > 0 && reach <= INT64_MAX) {
         int64_t most = INT64_MAX / (int64_t)reach;
         fprintf(to->out, "CASE WHEN %s BETWEEN ", e);
-        brume_spark_put_big(to, -most);
+        brume_push_spark_integer(to->out, -most);
         fputs(" AND ", to->out);
-        brume_spark_put_big(to, most);
+        brume_push_spark_integer(to->out, most);
         fprintf(to->out, " THEN (%s * ", e);
-        brume_spark_put_big(to, (int64_t)reach);
+        brume_push_spark_integer(to->out, (int64_t)reach);
         fprintf(to->out, ") div \"m%zu\" ELSE ", j);
     }
     fprintf(to->out,
@@ -213,28 +168,26 @@ static void put_quotient(const brume_spark_push *to, const total_text *total, ui
 }
 
 /* What a pair of a unit and a group adds to a sum. */
-static void put_limited(const brume_spark_push *to, const brume_limited_sum *sum,
+static void put_limited(const brume_push_statement *to, const brume_limited_sum *sum,
                         const brume_total_limit *limit)
 {
     size_t j = sum->limit;
     if (sum->kind == BRUME_MEASURE_UNITS || brume_measure_kind_selects(sum->kind) ||
         sum->shift <= -126) { /* what is less than 10^38 is less than one step then */
-        brume_spark_put_big(to, 0);
+        brume_push_spark_integer(to->out, 0);
         return;
     }
     total_text total = total_of(to, sum, &limit->of);
-    brume_u128 most = to->p == 1 ? limit->limit : (brume_u128)limit->limit * limit->limit;
-    if (to->p == 2 && limit->square)
-        most = limit->square;
+    brume_u128 most = brume_push_uncut(to, limit);
     fprintf(to->out, "CASE WHEN \"m%zu\" <= ", j);
     if (brume_spark_has_small_norm(to, &limit->of))
-        brume_spark_put_big(to, most > INT64_MAX ? INT64_MAX : (int64_t)most);
+        brume_push_spark_integer(to->out, most > INT64_MAX ? INT64_MAX : (int64_t)most);
     else
         brume_spark_put_wide(to, most);
     fputs(" THEN ", to->out);
     put_shifted(to, &total, sum->shift);
     fputs(" ELSE ", to->out);
-    if (to->p == 1 && !follows(sum->kind))
+    if (to->p == 1 && !brume_push_follows(sum->kind))
         put_quotient(to, &total, limit->limit, j, sum->shift);
     else
         put_scaled(to, &total, limit, j, sum->shift);
@@ -242,8 +195,8 @@ static void put_limited(const brume_spark_push *to, const brume_limited_sum *sum
 }
 
 /* Each pair with the norms of its unit. Where there are no keys a unit has one pair. */
-static void put_norms(const brume_spark_push *to, const char *rows, const brume_total_limit *limits,
-                      size_t count)
+static void put_norms(const brume_push_statement *to, const char *rows,
+                      const brume_total_limit *limits, size_t count)
 {
     FILE *out = to->out;
     fputs("(SELECT *", out);
@@ -259,7 +212,7 @@ static void put_norms(const brume_spark_push *to, const char *rows, const brume_
         fprintf(out, " AS \"e%zu\"", j);
     }
     fputs(" FROM ", out);
-    brume_spark_put_totals(to, rows, false);
+    brume_push_spark_totals(to, rows, false);
     fputs(") AS \"e\") AS \"m\"", out);
 }
 
@@ -268,21 +221,11 @@ brume_status brume_push_spark_sums(const brume_collection *collection, const cha
                                    const brume_limited_sum *sums, size_t sum_count, char **sql,
                                    brume_error *error)
 {
-    brume_spark_push to;
-    char *text = NULL;
-    size_t length = 0;
-    BRUME_TRY(brume_spark_open_push(&to, collection, p, &text, &length, error));
-    for (size_t j = 0; j < limit_count; j++)
-        brume_spark_want(&to, &limits[j].of);
-    for (size_t i = 0; i < sum_count; i++)
-        if (follows(sums[i].kind)) {
-            brume_spark_wanted *of = &to.all[sums[i].value];
-            of->count = true;
-            of->sum = of->sum || sums[i].kind == BRUME_MEASURE_CENTRED;
-            of->squares = of->squares || sums[i].kind == BRUME_MEASURE_SQUARES;
-        }
+    brume_push_statement to;
+    BRUME_TRY(brume_push_begin(&to, collection, p, error));
+    brume_push_want_sums(&to, limits, limit_count, sums, sum_count);
     fputs("SELECT ", to.out);
-    brume_spark_put_keys(&to, "");
+    brume_push_put_keys(&to, "");
     fprintf(to.out, "%scount(*), CAST(coalesce(sum(\"n\"), 0) AS STRING)", to.keys ? ", " : "");
     for (size_t i = 0; i < sum_count; i++)
         fprintf(to.out,
@@ -299,6 +242,6 @@ brume_status brume_push_spark_sums(const brume_collection *collection, const cha
     fputs(" FROM ", to.out);
     put_norms(&to, rows, limits, limit_count);
     fputs(") AS \"y\"", to.out);
-    brume_spark_put_keys(&to, " GROUP BY ");
-    return brume_spark_close_push(&to, &text, sql, error);
+    brume_push_put_keys(&to, " GROUP BY ");
+    return brume_push_end(&to, sql, error);
 }
