@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
-from typing import Any
+from typing import Any, NoReturn
 
 from .connection import Connection, connect
 
 _connections: "dict[str, Connection]" = {}
+_USAGE = "usage: %%brume --epsilon E [--delta D] [--ledger FILE|URL] [--explain] [--to NAME]"
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:  # instead of an exit, which says nothing in a notebook
+        raise ValueError(f"{message}; {_USAGE}")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="%%brume", add_help=False)
-    parser.add_argument("--ledger", default="brume.db")
+    parser = _Parser(prog="%%brume", add_help=False, allow_abbrev=False)
+    parser.add_argument("--ledger", default=os.environ.get("BRUME_LEDGER", "brume.db"))  # or the URL of a server
     for name in ("--epsilon", "--delta", "--rho", "--within"):
         parser.add_argument(name)  # the text itself: it is charged as it was typed
     parser.add_argument("--explain", action="store_true", help="show the price and the bars, spend nothing")
@@ -23,10 +30,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def brume_magic(line: str, cell: str, shell: Any = None) -> Any:
     """Ask the cell's SQL at the line's price."""
-    try:
-        options = vars(_parser().parse_args(shlex.split(line)))
-    except SystemExit:
-        raise ValueError("usage: %%brume --epsilon E [--delta D] [--ledger FILE] [--explain] [--to NAME]") from None
+    options = vars(_parser().parse_args(shlex.split(line)))
     ledger, explain, name = options.pop("ledger"), options.pop("explain"), options.pop("to")
     connection = _connections.get(ledger)
     if connection is None:

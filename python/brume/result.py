@@ -136,7 +136,7 @@ class Result(Sequence[Tuple[Any, ...]]):
         for at, column in enumerate(self.json["columns"]):
             table[column["name"]] = [row[at] for row in self.json["rows"]]
             if errors and column.get("role") == "value":
-                table[f"{column['name']}_error_95"] = [row[at] for row in self.row_error_95]
+                table[f"{column['name']}_error_95"] = [row[at] for row in self.bars]
         return table
 
     def df(self, errors: bool = False) -> Any:
@@ -175,8 +175,20 @@ class Result(Sequence[Tuple[Any, ...]]):
         return text
 
     def _notes(self) -> List[str]:
+        notes = []
+        threshold = self.json.get("threshold")
+        if threshold is not None:
+            notes.append(("no group is shown: " if not self.json["rows"] else "")
+                         + f"groups with fewer than about {threshold} units are not shown")
+        unknown = ", ".join(column["name"] for column in self.json["columns"]
+                            if column.get("limit_found") is False or column.get("cut_known") is False)
+        if unknown:
+            notes.append(f"the price is too small to tell what limits on one unit cut: {unknown}")
         biased = ", ".join(self.biased)
-        return ([f"may be biased by limits and bounds: {biased}"] if biased else []) + [self._price()]
+        if biased:
+            notes.append(f"may be biased by limits and bounds: {biased}")
+        notes += [f"warning: {warning}" for warning in self.json.get("warnings") or []]
+        return notes + [self._price()]
 
     def __repr__(self) -> str:
         cells = [[_readable(value, bar) + (f" ± {_readable_bar(bar)}" if bar is not None else "")

@@ -65,6 +65,15 @@ def test_what_limits_may_have_moved_is_said(result):
     assert "may be biased by limits and bounds: n" in repr(moved) and "biased by limits" in moved._repr_html_()
 
 
+def test_what_is_not_shown_is_said():
+    answer = dict(ANSWER, rows=[], row_error_95=[], threshold=40, warnings=["'y' is not in the domain"],
+                  columns=[ANSWER["columns"][0], dict(ANSWER["columns"][1], limit_found=False), ANSWER["columns"][2]])
+    text = repr(Result(answer))
+    assert "no group is shown: groups with fewer than about 40 units are not shown" in text
+    assert "the price is too small to tell what limits on one unit cut: n" in text
+    assert "warning: 'y' is not in the domain" in text
+
+
 @pytest.mark.parametrize("bar, wanted", [(29.1, "30"), (13.8, "14"), (0.67, "0.67"), (0.6701, "0.68"), (999.2, "1000"),
                                          (99.95, "100"), (1.0, "1.0"), (4321, "4321"), (1e-9, "0.0000000010")])
 def test_a_bar_is_never_shown_smaller_than_it_is(bar, wanted):
@@ -93,6 +102,7 @@ def test_frames(result):
     assert isinstance(frame, pandas.DataFrame)
     assert list(frame.columns) == ["town", "n", "n_error_95", "a", "a_error_95"]
     assert list(frame["n"]) == [1006, 1000]
+    assert list(frame["n_error_95"]) == [15.8, 15.8], "the allowance is part of the bar"
 
 
 def test_arrow(result):

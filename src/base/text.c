@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -58,4 +59,34 @@ const char *brume_text_nearest(const char *name, const char *const *candidates, 
         if (strncasecmp(name, candidates[i], length) == 0)
             nearest = i;
     return nearest < count ? candidates[nearest] : NULL;
+}
+
+/* "there are a, b, c", or as many of them as there is room for. */
+static void list_names(const char *const *names, size_t count, char hint[BRUME_COLUMN_HINT])
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *before = i == 0 ? "there are " : ", ";
+        if (used + strlen(before) + strlen(names[i]) + sizeof ", ..." > BRUME_COLUMN_HINT) {
+            snprintf(hint + used, BRUME_COLUMN_HINT - used, "%s", i == 0 ? "" : ", ...");
+            return;
+        }
+        used += (size_t)snprintf(hint + used, BRUME_COLUMN_HINT - used, "%s%s", before, names[i]);
+    }
+}
+
+void brume_text_column_hint(const char *name, const char *const *names, size_t count,
+                            char hint[BRUME_COLUMN_HINT])
+{
+    const char *other = count == 1 ? strpbrk(names[0], ";|\t,") : NULL;
+    const char *nearest = other ? NULL : brume_text_nearest(name, names, count);
+    hint[0] = '\0';
+    if (other && *other == '\t')
+        snprintf(hint, BRUME_COLUMN_HINT, "all names are in one column: --delimiter tab?");
+    else if (other)
+        snprintf(hint, BRUME_COLUMN_HINT, "all names are in one column: --delimiter '%c'?", *other);
+    else if (nearest)
+        snprintf(hint, BRUME_COLUMN_HINT, "did you mean '%.100s'?", nearest);
+    else
+        list_names(names, count, hint);
 }

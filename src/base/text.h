@@ -19,4 +19,10 @@ size_t brume_text_distance(const char *a, const char *b);
  */
 const char *brume_text_nearest(const char *name, const char *const *candidates, size_t count);
 
+/* A hint on a column that is none of `names`: another delimiter where all names are in one, the
+ * nearest name, or those that there are. */
+enum { BRUME_COLUMN_HINT = 160 };
+void brume_text_column_hint(const char *name, const char *const *names, size_t count,
+                            char hint[BRUME_COLUMN_HINT]);
+
 #endif

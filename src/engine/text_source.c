@@ -1,7 +1,6 @@
 /* The columns of CSV and JSON files: see the header. Nothing here looks at a row. */
 #include "engine/text_source.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -52,11 +51,8 @@ static brume_status check_names(const brume_source *source, const brume_header *
             j++;
         if (j < header->count)
             continue;
-        const char *nearest =
-            brume_text_nearest(name, (const char *const *)header->names, header->count);
-        char hint[160] = "the first line of the file names its columns";
-        if (nearest)
-            snprintf(hint, sizeof hint, "did you mean '%.100s'?", nearest);
+        char hint[BRUME_COLUMN_HINT];
+        brume_text_column_hint(name, (const char *const *)header->names, header->count, hint);
         return brume_fail(error, BRUME_EARGUMENT, hint, "the file has no column '%s'", name);
     }
     return BRUME_OK;

@@ -285,3 +285,20 @@ brume_status brume_ledger_holders(brume_ledger *ledger, const char *table, json_
     *out = names;
     return BRUME_OK;
 }
+
+brume_status brume_ledger_tables(brume_ledger *ledger, json_t **out, brume_error *error)
+{
+    json_t *names = json_array();
+    brume_status status =
+        add_names(ledger,
+                  "SELECT json_extract(value, '$.name') FROM dataset JOIN journal ON journal.id = "
+                  "dataset.registered, " LISTED_TABLES " WHERE ?1 = '' UNION " DATASETS
+                  "WHERE NOT EXISTS (SELECT 1 FROM " LISTED_TABLES ")",
+                  "", names, error);
+    if (status != BRUME_OK) {
+        json_decref(names);
+        return status;
+    }
+    *out = names;
+    return BRUME_OK;
+}

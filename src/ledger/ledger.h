@@ -169,6 +169,11 @@ BRUME_MUST_USE brume_status brume_ledger_names(brume_ledger *ledger, json_t **ou
 BRUME_MUST_USE brume_status brume_ledger_holders(brume_ledger *ledger, const char *table,
                                                  json_t **out, brume_error *error);
 
+/* The names of all tables that a query can ask: those that policies list, and the datasets whose
+ * policies list none. A JSON array of strings the caller frees. */
+BRUME_MUST_USE brume_status brume_ledger_tables(brume_ledger *ledger, json_t **out,
+                                                brume_error *error);
+
 /* ---- reservations ---- */
 
 typedef struct brume_ledger_charge {

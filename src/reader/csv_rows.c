@@ -182,11 +182,14 @@ brume_status brume_csv_find(const brume_csv *csv, const char *name, size_t *colu
         *column = found;
         return BRUME_OK;
     }
-    const char *nearest =
-        brume_text_nearest(name, (const char *const *)csv->header.names, csv->header.count);
-    char hint[120] = "see the first line of the file";
-    if (nearest)
-        snprintf(hint, sizeof hint, "did you mean '%.80s'?", nearest);
+    char hint[BRUME_COLUMN_HINT];
+    brume_text_column_hint(name, (const char *const *)csv->header.names, csv->header.count, hint);
+    const char *other = csv->header.count == 1 ? strpbrk(csv->header.names[0], ";|\t") : NULL;
+    if (other) /* there is no option for it here */
+        snprintf(hint, sizeof hint, "fields are parted by commas, not by %s",
+                 *other == ';'   ? "semicolons"
+                 : *other == '|' ? "bars"
+                                 : "tabs");
     return brume_fail(error, BRUME_EUNKNOWN, hint, "the file has no column '%s'", name);
 }
 

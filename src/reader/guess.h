@@ -32,7 +32,8 @@ BRUME_MUST_USE brume_status brume_refuse_array(const brume_text_file *file, brum
 typedef struct brume_type_guess {
     uint64_t values; /* texts that are not empty */
     bool not_boolean, not_number, not_double, not_date, not_timestamp;
-    int before, behind; /* most digits before and behind the point of a number */
+    uint64_t numbers, dates, timestamps; /* so many of the texts are one */
+    int before, behind;                  /* most digits before and behind the point of a number */
 } brume_type_guess;
 
 void brume_guess_see(brume_type_guess *guess, brume_text value);
@@ -40,5 +41,9 @@ void brume_guess_see(brume_type_guess *guess, brume_text value);
 /* The narrowest that every value was of: boolean, integer, bigint, decimal, double, date,
  * timestamp; else text, and text where there was no value. */
 brume_type brume_guess_type(const brume_type_guess *guess);
+
+/* The type that nine of ten values have, where brume_guess_type says text; *others: how many have
+ * not. Text where there is none. */
+brume_type brume_guess_nearly(const brume_type_guess *guess, uint64_t *others);
 
 #endif

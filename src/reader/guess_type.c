@@ -55,39 +55,74 @@ void brume_guess_see(brume_type_guess *guess, brume_text value)
     guess->values++;
     if (!guess->not_boolean)
         guess->not_boolean = !is_truth_word(text);
-    if (!guess->not_number)
-        guess->not_number = !is_plain_number(text, &guess->before, &guess->behind);
+    bool is_number = is_plain_number(text, &guess->before, &guess->behind);
+    bool is_date = brume_value_date(text, &days);
+    bool is_timestamp = brume_value_timestamp(text, &microseconds);
+    guess->numbers += is_number;
+    guess->dates += is_date;
+    guess->timestamps += is_timestamp;
+    guess->not_number |= !is_number;
+    guess->not_date |= !is_date;
+    guess->not_timestamp |= !is_timestamp;
     if (!guess->not_double) /* a leading zero is a code, also here */
         guess->not_double = !brume_value_double(text, &real) ||
                             (text.length > 1 && text.data[0] == '0' && is_digit(text.data[1]));
-    if (!guess->not_date)
-        guess->not_date = !brume_value_date(text, &days);
-    if (!guess->not_timestamp)
-        guess->not_timestamp = !brume_value_timestamp(text, &microseconds);
 }
 
-brume_type brume_guess_type(const brume_type_guess *guess)
+/* The narrowest type of the plain numbers that were seen; text where none has so many digits. */
+static brume_type number_type(const brume_type_guess *guess)
 {
     enum { INTEGER_DIGITS = 9, BIGINT_DIGITS = 18 };
     brume_type type = {BRUME_TYPE_TEXT, 0, 0};
     int digits = guess->before + guess->behind;
+    if (guess->behind == 0 && guess->before <= INTEGER_DIGITS)
+        type.kind = BRUME_TYPE_INTEGER;
+    else if (guess->behind == 0 && guess->before <= BIGINT_DIGITS)
+        type.kind = BRUME_TYPE_BIGINT;
+    else if (guess->behind > 0 && digits <= BIGINT_DIGITS)
+        type = (brume_type){BRUME_TYPE_DECIMAL, BIGINT_DIGITS, guess->behind};
+    else if (digits <= MOST_DIGITS)
+        type = (brume_type){BRUME_TYPE_DECIMAL, MOST_DIGITS, guess->behind};
+    return type;
+}
+
+brume_type brume_guess_type(const brume_type_guess *guess)
+{
+    brume_type type = {BRUME_TYPE_TEXT, 0, 0};
     if (guess->values == 0)
         return type;
+    if (!guess->not_number)
+        type = number_type(guess);
     if (!guess->not_boolean)
         type.kind = BRUME_TYPE_BOOLEAN;
-    else if (!guess->not_number && guess->behind == 0 && guess->before <= INTEGER_DIGITS)
-        type.kind = BRUME_TYPE_INTEGER;
-    else if (!guess->not_number && guess->behind == 0 && guess->before <= BIGINT_DIGITS)
-        type.kind = BRUME_TYPE_BIGINT;
-    else if (!guess->not_number && guess->behind > 0 && digits <= BIGINT_DIGITS)
-        type = (brume_type){BRUME_TYPE_DECIMAL, BIGINT_DIGITS, guess->behind};
-    else if (!guess->not_number && digits <= MOST_DIGITS)
-        type = (brume_type){BRUME_TYPE_DECIMAL, MOST_DIGITS, guess->behind};
+    else if (type.kind != BRUME_TYPE_TEXT)
+        return type;
     else if (!guess->not_double)
         type.kind = BRUME_TYPE_DOUBLE;
     else if (!guess->not_date)
         type.kind = BRUME_TYPE_DATE;
     else if (!guess->not_timestamp)
         type.kind = BRUME_TYPE_TIMESTAMP;
+    return type;
+}
+
+brume_type brume_guess_nearly(const brume_type_guess *guess, uint64_t *others)
+{
+    brume_type type = {BRUME_TYPE_TEXT, 0, 0};
+    uint64_t needed = guess->values - guess->values / 10, found = 0;
+    *others = 0;
+    if (guess->values == 0 || brume_guess_type(guess).kind != BRUME_TYPE_TEXT)
+        return type;
+    if (guess->numbers >= needed) {
+        type = number_type(guess);
+        found = guess->numbers;
+    } else if (guess->dates >= needed) {
+        type.kind = BRUME_TYPE_DATE;
+        found = guess->dates;
+    } else if (guess->timestamps >= needed) {
+        type.kind = BRUME_TYPE_TIMESTAMP;
+        found = guess->timestamps;
+    }
+    *others = guess->values - found;
     return type;
 }

@@ -77,9 +77,9 @@ static brume_status read_words(int count, char **words, said *out, brume_error *
         at++; /* `brume --json noise ...` is what people type too */
     if (at == count)
         return missing(error);
-    if (strcmp(words[at], "--help") == 0)
+    if (brume_is_help(words[at]))
         return put_help(out, NULL, json, error);
-    if (count - at >= 2 && strcmp(words[at + 1], "--help") == 0 && is_family(words[at]))
+    if (count - at >= 2 && brume_is_help(words[at + 1]) && is_family(words[at]))
         return put_help(out, words[at], json, error);
     const brume_command *found = NULL;
     brume_call call = {.json = json};
@@ -126,9 +126,9 @@ static brume_status run_call(const brume_session *session, int count, char **wor
         return missing(error);
     const brume_command *found = NULL;
     brume_status status = BRUME_OK;
-    if (strcmp(words[at], "--help") == 0) {
+    if (brume_is_help(words[at])) {
         status = brume_write_overview(call, error);
-    } else if (!(count - at >= 2 && strcmp(words[at + 1], "--help") == 0 &&
+    } else if (!(count - at >= 2 && brume_is_help(words[at + 1]) &&
                  brume_write_family_help(call, words[at], &status, error))) {
         BRUME_TRY(brume_find_command(count - at, words + at, &found, &used, error));
         BRUME_TRY(

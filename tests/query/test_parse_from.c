@@ -209,12 +209,65 @@ static void joins_are_on_the_unit_or_with_a_public_table(void **state)
     refused("SELECT COUNT(*) FROM clinics", BRUME_EUNSUPPORTED, "no protected dataset", NULL);
 }
 
+/* DATASET.TABLE.COLUMN, as clients write that qualify every name. */
+static void a_column_may_have_its_dataset(void **state)
+{
+    (void)state;
+    brume_query *query =
+        parse("SELECT \"visits\".\"visits\".\"clinic\", COUNT(*) FROM visits GROUP BY "
+              "visits.visits.clinic");
+    brume_query *plain = parse("SELECT clinic, COUNT(*) FROM visits GROUP BY clinic");
+    assert_string_equal(query->normal, plain->normal);
+    brume_query_free(query);
+    brume_query_free(plain);
+    refused("SELECT COUNT(*) FROM visits WHERE patients.visits.age > 3", BRUME_EUNKNOWN,
+            "no column", "no 'patients.visits' in FROM");
+    refused("SELECT COUNT(*) FROM visits AS v WHERE visits.v.age > 3", BRUME_EUNKNOWN, "no column",
+            "no 'visits.v' in FROM");
+    refused("SELECT COUNT(*) FROM visits WHERE a.visits.visits.age > 3", BRUME_EUNSUPPORTED,
+            "too many parts", NULL);
+}
+
+/* A constant with a zone is the time in UTC; without one nobody knows which time it is. */
+static void a_time_with_a_zone_is_in_utc(void **state)
+{
+    (void)state;
+    static const char *const same[] = {"2024-02-29 23:30:00Z", "2024-03-01T00:30:00.000+01",
+                                       "2024-02-29 20:00-03:30", "2024-03-01 05:00:00+0530"};
+    static const char *const wrong[] = {"2024-02-29 23:30:00",    "2024-02-29",
+                                        "2024-02-29 23:30:00+1",  "2024-02-29 23:30:00+16",
+                                        "2024-02-29 23:30:00Z2",  "2024-02-30 23:30:00Z",
+                                        "9999-12-31 23:30:00-01", "+:"};
+    char sql[200];
+    brume_query *plain = parse("SELECT COUNT(*) FROM visits WHERE CAST(day AS timestamp) >= "
+                               "TIMESTAMP '2024-02-29 23:30:00'");
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        snprintf(sql, sizeof sql,
+                 "SELECT COUNT(*) FROM visits WHERE CAST(day AS timestamp) >= timestamp with time "
+                 "zone '%s'",
+                 same[i]);
+        brume_query *query = parse(sql);
+        assert_string_equal(query->normal, plain->normal);
+        brume_query_free(query);
+    }
+    brume_query_free(plain);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM visits WHERE day >= timestamptz '%s'",
+                 wrong[i]);
+        refused(sql, BRUME_EARGUMENT, "is not a time with its zone", "Z");
+    }
+    refused("SELECT COUNT(*) FROM visits WHERE CAST(day AS timestamptz) IS NULL",
+            BRUME_EUNSUPPORTED, "timestamptz", "timestamp");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(semi_joins_compare_units_and_say_what_they_charge),
         cmocka_unit_test(subqueries_and_with_carry_bounds_units_and_grain),
         cmocka_unit_test(joins_are_on_the_unit_or_with_a_public_table),
+        cmocka_unit_test(a_column_may_have_its_dataset),
+        cmocka_unit_test(a_time_with_a_zone_is_in_utc),
     };
     return cmocka_run_group_tests_name("parse FROM", tests, NULL, NULL);
 }

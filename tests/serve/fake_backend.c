@@ -22,6 +22,14 @@ static const char answer[] = "{\"columns\":[{\"name\":\"k\",\"role\":\"key\"},"
                              "\"rows\":[[\"x\",7,1.5],[\"y\",8,null],[null,9,0.1]],"
                              "\"cost\":{\"epsilon\":0.1,\"delta\":0,\"rho\":null},"
                              "\"remaining\":{\"epsilon\":0.9,\"delta\":1e-6},\"cached\":false}";
+/* A query with "cut" in it: limits cut something, or nobody knows what, and no group is shown. */
+static const char cut_answer[] =
+    "{\"columns\":[{\"name\":\"k\",\"role\":\"key\"},"
+    "{\"name\":\"n\",\"role\":\"value\",\"error_95\":3.5,\"cut_allowance\":20000,\"biased\":true},"
+    "{\"name\":\"a\",\"role\":\"value\",\"error_95\":2.25,\"cut_allowance\":null,\"cut_known\":false}],"
+    "\"rows\":[[\"x\",7,1.5]],\"warnings\":[\"'y' is not in the domain\"],\"threshold\":40,"
+    "\"cost\":{\"epsilon\":0.1,\"delta\":2.00001e-8,\"rho\":null},"
+    "\"remaining\":{\"epsilon\":0.9,\"delta\":1.9999999999999996e-7},\"cached\":false}";
 static const char datasets[] = "{\"datasets\":[{\"name\":\"t\"}]}";
 static const char shown[] =
     "{\"dataset\":\"t\",\"unit\":\"who\",\"columns\":[{\"name\":\"who\",\"type\":\"text\"},"
@@ -45,7 +53,7 @@ brume_status fake_run(void *context, const char *command, const char *sql, const
         text = sql ? explanation : "a plan\nof two lines\n";
     } else if (strcmp(command, "query") == 0) {
         peer->queries++;
-        text = answer;
+        text = sql && strstr(sql, "cut") ? cut_answer : answer;
     } else {
         peer->others++;
         text = strcmp(command, "datasets") == 0 ? datasets : shown;

@@ -304,6 +304,30 @@ static void error_columns_stand_behind_values(void **state)
     fake_clear(&peer);
 }
 
+/* The bar is the noise and the allowance; where what was cut is not known there is none. */
+static void what_was_cut_is_told(void **state)
+{
+    (void)state;
+    script all = {0};
+    put_text_message(&all, 'Q', "SET brume.epsilon = 0.1; SET brume.error_columns = on");
+    put_text_message(&all, 'Q', "SELECT k, n, a FROM cut");
+    fake_peer peer = served(&all);
+    static const uint8_t bar[] = {0, 0, 0, 7, '2', '0', '0', '0', '3', '.', '5'};
+    static const uint8_t noise[] = {0, 0, 0, 4, '2', '.', '2', '5'};
+    assert_non_null(memmem(peer.out, peer.out_length, bar, sizeof bar));
+    assert_null(memmem(peer.out, peer.out_length, noise, sizeof noise));
+    assert_true(says(&peer, "95 % errors: n ±20004\n"));
+    assert_false(says(&peer, "a ±"));
+    assert_true(says(&peer, "groups with fewer than about 40 units are not shown"));
+    assert_true(says(&peer, "the price is too small to tell what limits on one unit cut: a"));
+    assert_true(says(&peer, "may be biased by limits and bounds: n"));
+    assert_true(says(&peer, "brume.unit_limit"));
+    assert_true(says(&peer, "WARNING") && says(&peer, "'y' is not in the domain"));
+    assert_true(
+        says(&peer, "charged epsilon 0.1, delta 2.001e-08; left: epsilon 0.9, delta 1.999e-07"));
+    fake_clear(&peer);
+}
+
 static void after_an_error_messages_are_skipped_until_sync(void **state)
 {
     (void)state;
@@ -478,6 +502,7 @@ int main(void)
         cmocka_unit_test(binary_times_are_read),
         cmocka_unit_test(binary_results_have_their_sizes),
         cmocka_unit_test(error_columns_stand_behind_values),
+        cmocka_unit_test(what_was_cut_is_told),
         cmocka_unit_test(after_an_error_messages_are_skipped_until_sync),
         cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(what_is_open_is_bounded),

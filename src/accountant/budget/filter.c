@@ -92,7 +92,9 @@ static brume_status check_budget(brume_rule rule, const brume_decimal *epsilon,
                           "a pure budget has no delta");
     if (rule != BRUME_RULE_PURE &&
         (!is_coarse(delta) || brume_decimal_is_zero(delta) || compare_text(delta, "1") >= 0))
-        return brume_fail(error, BRUME_EARGUMENT, "at most 60 decimal places",
+        return brume_fail(error, BRUME_EARGUMENT,
+                          brume_decimal_is_zero(delta) ? "say both: epsilon=1,delta=1e-6, for one"
+                                                       : "at most 60 decimal places",
                           "a budget's delta must be above 0 and below 1 under the rule %s",
                           brume_rule_word(rule));
     return BRUME_OK;

@@ -124,7 +124,8 @@ static brume_status run_words(words *all, brume_error *error)
         all->count = 1; /* "brume" alone on a terminal */
         all->word = shell;
     }
-    if (all->count > 0 && strcmp(all->word[0], "--version") == 0)
+    if (all->count > 0 &&
+        (strcmp(all->word[0], "--version") == 0 || strcmp(all->word[0], "-V") == 0))
         return write_version(all->json, error);
     brume_status status = brume_session_words(all->count, (const char *const *)all->word,
                                               &all->command, &all->options, error);

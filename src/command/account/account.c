@@ -85,7 +85,7 @@ static void print_answer(const question *q, brume_call *call, const brume_bound 
     if (bound->infinite)
         fprintf(out, "no finite epsilon: %s\n", why_infinite(q));
     else if (bound->has_lower)
-        fprintf(out, "%s  >= %s: the truth lies between%s\n", asked(q),
+        fprintf(out, "%s >= %s: the truth lies between%s\n", asked(q),
                 brume_shortest(bound->lower).text,
                 brume_call_has(call, "method") ? "" : ", certified");
     fprintf(out, "%smethod: %s (%s", brume_dim(call), brume_method_word(bound->method),

@@ -21,7 +21,7 @@ struct brume_typed {
 
 const brume_option brume_common_options[] = {
     {.name = "json", .help = "one JSON object on standard output instead of text"},
-    {.name = "help", .help = "what the command does, its options and examples"},
+    {.name = "help", .letter = 'h', .help = "what the command does, its options and examples"},
 };
 const size_t brume_common_option_count = sizeof brume_common_options / sizeof *brume_common_options;
 
@@ -31,6 +31,11 @@ bool brume_words_ask_json(int count, char **words)
         if (strcmp(words[i], "--json") == 0)
             return true;
     return false;
+}
+
+bool brume_is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -70,13 +75,18 @@ brume_status brume_find_command(int count, char **words, const brume_command **c
                           "unknown option '%.100s' before a command", words[0]);
     const char *names[100];
     size_t named = 0;
-    bool family = false; /* "ledger" alone: the first word of a command of two */
+    char family[200] = ""; /* "ledger" alone: the first word of commands of two */
     for (size_t i = 0; i < total && named < sizeof names / sizeof *names; i++) {
         names[named++] = all[i]->name;
-        family |= brume_command_is_of(all[i], words[0]);
+        size_t used_room = strlen(family);
+        if (brume_command_is_of(all[i], words[0]))
+            snprintf(family + used_room, sizeof family - used_room, "%s'%s'",
+                     *family ? ", " : "one of: ", all[i]->name);
     }
-    return unknown_name("command", "", family && count > 1 ? two : words[0], names, named,
-                        "brume help", error);
+    if (*family && count == 1)
+        return brume_fail(error, BRUME_EUNKNOWN, family, "'%.100s' is the first of two words",
+                          words[0]);
+    return unknown_name("command", "", *family ? two : words[0], names, named, "brume help", error);
 }
 
 const brume_option *brume_find_option(const brume_command *command, const char *name, size_t length)
@@ -232,6 +242,10 @@ static brume_status check_value(brume_typed *value, brume_error *error)
     if (option->type == BRUME_OPTION_FILE && value->text[0] == 0)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'--%s' is empty, must be a path",
                           option->name);
+    const char *end = strrchr(value->text, '.');
+    if (strcmp(option->name, "plot") == 0 && end && strcasestr(".png.jpg.jpeg.pdf.gif.webp", end))
+        return brume_fail(error, BRUME_EARGUMENT, "write FILE.svg: browsers show and print it",
+                          "'--plot' draws SVG, which '%.100s' would not be", value->text);
     return BRUME_OK;
 }
 
@@ -260,8 +274,10 @@ static brume_status find_letter(const brume_command *command, const char *typed,
             *option = &command->options[i];
             return BRUME_OK;
         }
-    return brume_fail(error, BRUME_EUNKNOWN, "options have two dashes and a whole name",
-                      "unknown option '%.100s'", typed);
+    char hint[100] = "options have two dashes and a whole name";
+    if (brume_find_option(command, typed + 1, strcspn(typed + 1, "=")))
+        snprintf(hint, sizeof hint, "did you mean '-%.60s'?", typed);
+    return brume_fail(error, BRUME_EUNKNOWN, hint, "unknown option '%.100s'", typed);
 }
 
 /* One option at words[*at]; moves *at past its value. */
@@ -324,7 +340,7 @@ brume_status brume_call_parse(const brume_command *command, int count, char **wo
     if (!call->operands)
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
-        *help |= strcmp(words[i], "--help") == 0;
+        *help |= brume_is_help(words[i]);
     if (*help)
         return BRUME_OK;
     bool options = true;

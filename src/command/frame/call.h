@@ -37,4 +37,7 @@ void brume_call_close(brume_call *call);
 /* Is `--json` among the words before `--`? Errors of parsing itself must know. */
 bool brume_words_ask_json(int count, char **words);
 
+/* --help, or -h, which people type as well. */
+bool brume_is_help(const char *word);
+
 #endif

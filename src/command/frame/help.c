@@ -209,8 +209,11 @@ static void write_text(const brume_call *call, const brume_command *command)
     brume_write_wrapped(call->out, command->summary, strlen("brume : ") + strlen(command->name), 2);
     write_heading(call, "Usage");
     snprintf(before, sizeof before, "  brume %s%s", command->name, *usage ? " " : "");
-    fputs(before, call->out);
-    brume_write_words(call->out, usage, strlen(before), 6, "");
+    char *rest = usage; /* one line of it for each way to call the command */
+    for (char *way; (way = strsep(&rest, "\n"));) {
+        fputs(before, call->out);
+        brume_write_words(call->out, way, strlen(before), 6, "");
+    }
     if (command->description) {
         fputc('\n', call->out);
         brume_write_wrapped(call->out, command->description, 0, 0);

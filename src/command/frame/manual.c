@@ -67,10 +67,14 @@ static void write_command(FILE *out, const brume_command *command)
     brume_usage(command, usage, sizeof usage);
     fputs(".SS \"brume ", out);
     write_roff(out, command->name);
-    fputs("\"\n.PP\n\\fBbrume ", out);
-    write_roff(out, command->name);
-    fputs("\\fR ", out);
-    write_line(out, "", usage);
+    fputs("\"\n", out);
+    char *rest = usage; /* one line of it for each way to call the command */
+    for (char *way; (way = strsep(&rest, "\n"));) {
+        fputs(".PP\n\\fBbrume ", out);
+        write_roff(out, command->name);
+        fputs("\\fR ", out);
+        write_line(out, "", way);
+    }
     write_line(out, ".PP\n", command->description ? command->description : command->summary);
     for (size_t i = 0; i < command->operand_count; i++) {
         write_line(out, ".TP\n\\fI", command->operands[i].name);

@@ -134,7 +134,12 @@ brume_status brume_table_write(brume_table *table, const brume_call *call, brume
         before += widths[i] + GAP;
     bool broken = table->columns[columns - 1][0] == '~' && widths[columns - 1] > LONG &&
                   before + widths[columns - 1] > BRUME_LINE;
+    bool below = broken && before + LONG > BRUME_LINE; /* write_long: on a line of its own */
     for (size_t i = 0; headed && i < columns; i++) {
+        if (below && i + 1 == columns) {
+            end_line(&line);
+            line.spaces = BELOW;
+        }
         fputs(brume_bold(call), call->out);
         write_cell(&line, heading(table->columns[i]), widths[i], table->columns[i][0] == '>');
         fputs(brume_plain(call), call->out);

@@ -1,6 +1,8 @@
 /* brume budget: what was spent and what is left. */
 #include "command/command.h"
 
+#include <string.h>
+
 #include "command/host.h"
 #include "command/ledger/open_ledger.h"
 #include "command/user/typed_user.h"
@@ -41,6 +43,19 @@ static brume_status to_json(const brume_call *call, brume_ledger *ledger,
     return status;
 }
 
+/* What is left of delta: as it is where that is short, else four digits, rounded down. */
+static brume_number_text delta_left(const brume_decimal *left)
+{
+    enum { SHORT = 10 };
+    char exact[BRUME_DECIMAL_TEXT];
+    brume_number_text text;
+    brume_decimal_print(left, exact, sizeof exact);
+    if (strlen(exact) > SHORT)
+        return brume_digits_down(brume_decimal_nearest(left), 4);
+    snprintf(text.text, sizeof text.text, "%s", exact);
+    return text;
+}
+
 static void write_mine(const brume_call *call, brume_ledger *ledger, const char *dataset)
 {
     brume_filter filter;
@@ -62,13 +77,11 @@ static void write_text(const brume_call *call, const brume_dataset *dataset)
 {
     const brume_filter *filter = &dataset->filter;
     brume_charge left;
-    char amount[BRUME_DECIMAL_TEXT], limit[BRUME_DECIMAL_TEXT], delta[BRUME_DECIMAL_TEXT],
-        most[BRUME_DECIMAL_TEXT];
+    char amount[BRUME_DECIMAL_TEXT], limit[BRUME_DECIMAL_TEXT], most[BRUME_DECIMAL_TEXT];
     if (brume_filter_left(filter, &left, NULL) != BRUME_OK)
         return;
     brume_decimal_print(&left.amount, amount, sizeof amount);
     brume_decimal_print(&filter->limit, limit, sizeof limit);
-    brume_decimal_print(&left.delta, delta, sizeof delta);
     brume_decimal_print(&filter->limit_delta, most, sizeof most);
     fprintf(call->out, "%s%-16s%s ", brume_bold(call), dataset->name, brume_plain(call));
     brume_write_bar(call->out, brume_decimal_nearest(&left.amount),
@@ -76,7 +89,7 @@ static void write_text(const brume_call *call, const brume_dataset *dataset)
     fprintf(call->out, "  %s %s of %s left",
             filter->rule == BRUME_RULE_CONCENTRATED ? "rho" : "epsilon", amount, limit);
     if (filter->rule != BRUME_RULE_PURE)
-        fprintf(call->out, "\n%39sdelta %s of %s left", "", delta, most);
+        fprintf(call->out, "\n%39sdelta %s of %s left", "", delta_left(&left.delta).text, most);
     fprintf(call->out, "\n%39s%s%llu %s, rule %s%s\n", "", brume_dim(call),
             (unsigned long long)dataset->queries, dataset->queries == 1 ? "query" : "queries",
             brume_rule_word(filter->rule), brume_plain(call));

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "command/ledger/open_ledger.h"
 #include "command/frame/table.h"
+#include "command/query/ask.h"
 #include "command/query/write_answer.h"
 #include "query/release/ask.h"
 
@@ -47,9 +48,10 @@ static void write_asked(brume_table *table, const json_t *event, bool verbose)
     const char *sql = json_string_value(json_object_get(event, "sql"));
     const char *normal = json_string_value(json_object_get(event, "normal"));
     const char *state = json_string_value(json_object_get(event, "state"));
-    char *line = sql                             ? one_line(sql)
-                 : strcmp(state, "amended") == 0 ? list_changes(event)
-                                                 : strdup("to register it");
+    char *line = sql ? one_line(sql)
+                 : strcmp(state, "amended") == 0
+                     ? list_changes(event)
+                     : strdup("a registration: the name or the source is registered");
     char far[64] = "";
     const json_t *progress = json_object_get(event, "progress");
     long long asked = json_integer_value(json_object_get(progress, "asked"));
@@ -77,6 +79,22 @@ static bool has_users(const json_t *events)
     return false;
 }
 
+/* "epsilon 0.1, delta 2.5e-08", the delta rounded up; nothing where nothing was charged. JSON has
+ * the price as it was charged. */
+static void write_cost(brume_table *table, const json_t *cost)
+{
+    const json_t *rho = json_object_get(cost, "rho"), *epsilon = json_object_get(cost, "epsilon");
+    bool concentrated = json_is_number(rho);
+    double delta = json_number_value(json_object_get(cost, "delta"));
+    if (!concentrated && !json_is_number(epsilon))
+        brume_table_cell(table, "%s", "");
+    else
+        brume_table_cell(table, "%s %s%s%s", concentrated ? "rho" : "epsilon",
+                         brume_shortest(json_number_value(concentrated ? rho : epsilon)).text,
+                         delta > 0 ? ", delta " : "",
+                         delta > 0 ? brume_rounded_up(delta).text : "");
+}
+
 static brume_status write_table(brume_call *call, const json_t *events, brume_error *error)
 {
     static const char *const columns[] = {">id", "time", "dataset", "state", "cost", "~sql", NULL};
@@ -92,8 +110,6 @@ static brume_status write_table(brume_call *call, const json_t *events, brume_er
     for (size_t i = 0; i < json_array_size(events); i++) {
         const json_t *event = json_array_get(events, i);
         const char *time = json_string_value(json_object_get(event, "time"));
-        const char *cost =
-            json_string_value(json_object_get(json_object_get(event, "cost"), "exact"));
         brume_table_cell(table, "%lld",
                          (long long)json_integer_value(json_object_get(event, "id")));
         brume_table_cell(table, "%.19s", time ? time : "");
@@ -102,7 +118,7 @@ static brume_status write_table(brume_call *call, const json_t *events, brume_er
         if (users)
             brume_table_cell(table, "%s", user ? user : "");
         brume_table_cell(table, "%s", json_string_value(json_object_get(event, "state")));
-        brume_table_cell(table, "%s", cost ? cost : "");
+        write_cost(table, json_object_get(event, "cost"));
         write_asked(table, event, brume_call_has(call, "verbose"));
     }
     brume_status status = brume_table_write(table, call, error);

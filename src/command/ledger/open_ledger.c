@@ -33,15 +33,21 @@ brume_status brume_call_open_ledger(const brume_call *call, brume_ledger_mode mo
     return status;
 }
 
+void brume_hint_at_file(const brume_call *call, const char *name, brume_error *error)
+{
+    bool at_the_shell = !call->host ||
+                        !call->host->user; /* others learn of no file of the server */
+    if (error && at_the_shell && access(name, F_OK) == 0)
+        snprintf(error->hint, sizeof error->hint,
+                 "register the file first, or read it without an account: --no-ledger");
+}
+
 brume_status brume_open_dataset(const brume_call *call, brume_ledger *ledger, const char *name,
                                 brume_dataset **out, brume_error *error)
 {
     brume_status status = brume_ledger_dataset(ledger, name, out, error);
-    bool at_the_shell = !call->host ||
-                        !call->host->user; /* others learn of no file of the server */
-    if (status == BRUME_EUNKNOWN && error && at_the_shell && access(name, F_OK) == 0)
-        snprintf(error->hint, sizeof error->hint,
-                 "register the file first, or read it without an account: --no-ledger");
+    if (status == BRUME_EUNKNOWN)
+        brume_hint_at_file(call, name, error);
     return status;
 }
 

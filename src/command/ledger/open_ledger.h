@@ -12,6 +12,9 @@ const char *brume_call_ledger_path(const brume_call *call);
 BRUME_MUST_USE brume_status brume_call_open_ledger(const brume_call *call, brume_ledger_mode mode,
                                                    brume_ledger **out, brume_error *error);
 
+/* After an error: where `name` is a file of whoever calls, say that --no-ledger reads it. */
+void brume_hint_at_file(const brume_call *call, const char *name, brume_error *error);
+
 /* The dataset that a release reads, where a file could be meant with --no-ledger. */
 BRUME_MUST_USE brume_status brume_open_dataset(const brume_call *call, brume_ledger *ledger,
                                                const char *name, brume_dataset **out,

@@ -7,6 +7,8 @@
 #include "command/owner/declare.h"
 #include "command/frame/table.h"
 #include "command/frame/wrap.h"
+#include "engine/files.h"
+#include "reader/utf8.h"
 
 /* ---- what to declare ---- */
 
@@ -45,6 +47,39 @@ static const char *delimiter_word(char delimiter)
     return delimiter == '\t' ? "tab" : one;
 }
 
+/* Is column i a text because of few of its values? Then the type of the others, and how many it is
+ * not the type of. */
+static bool is_nearly(const brume_inspected *found, size_t i, brume_type *type, uint64_t *others)
+{
+    if (!found->guesses || found->columns.columns[i].type.kind != BRUME_TYPE_TEXT)
+        return false;
+    *type = brume_guess_nearly(&found->guesses[i], others);
+    return type->kind != BRUME_TYPE_TEXT;
+}
+
+/* How many lines of the file are no UTF-8, or have a NUL: texts in them may be NULL. */
+static brume_status count_foreign(const char *location, uint64_t *count, brume_error *error)
+{
+    brume_files files = {0};
+    char *line = NULL;
+    size_t room = 0;
+    brume_status status = brume_files_find(location, &files, error);
+    *count = 0;
+    for (size_t i = 0; status == BRUME_OK && i < files.count; i++) {
+        FILE *file = fopen(files.paths[i], "re");
+        ssize_t length;
+        while (file && (length = getline(&line, &room, file)) >= 0)
+            *count += !brume_utf8_is_text(line, (size_t)length);
+        if (!file || ferror(file))
+            status = brume_fail(error, BRUME_ESOURCE, NULL, "cannot read '%s'", location);
+        if (file)
+            fclose(file);
+    }
+    free(line);
+    brume_files_clear(&files);
+    return status;
+}
+
 /* ---- text ---- */
 
 static brume_status write_columns(brume_call *call, const brume_inspected *found,
@@ -65,10 +100,28 @@ static brume_status write_columns(brume_call *call, const brume_inspected *found
     return status;
 }
 
+/* Values, those with blanks at an end, or nothing in them, in quotes: else nobody sees that. */
 static void write_list(FILE *out, const json_t *list)
 {
-    for (size_t i = 0; i < json_array_size(list); i++)
-        fprintf(out, "%s%s", i ? ", " : "", json_string_value(json_array_get(list, i)));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *value = json_string_value(json_array_get(list, i));
+        bool odd = !*value || *value == ' ' || value[strlen(value) - 1] == ' ';
+        fprintf(out, "%s%s%s%s", i ? ", " : "", odd ? "'" : "", value, odd ? "'" : "");
+    }
+}
+
+static void write_nearly(FILE *out, const brume_inspected *found)
+{
+    char word[BRUME_TYPE_NAME_SIZE];
+    brume_type type;
+    uint64_t others;
+    for (size_t i = 0; i < found->columns.count; i++)
+        if (is_nearly(found, i, &type, &others))
+            brume_write_sentence(out,
+                                 "%s: all but %llu of its values are of the type %s; declared so, "
+                                 "these are read as NULL",
+                                 found->columns.columns[i].name, (unsigned long long)others,
+                                 brume_type_name(type, word));
 }
 
 static void write_domain(FILE *out, const json_t *domain)
@@ -98,8 +151,16 @@ static brume_status write_text(brume_call *call, const brume_inspected *found, c
     fprintf(out, "this read the data and is not private: it is for the owner's eyes\n\n");
     fprintf(out, "  rows       %llu\n", (unsigned long long)found->rows);
     if (found->empty_rows)
-        fprintf(out, "             %llu of them empty, or not to be read\n",
-                (unsigned long long)found->empty_rows);
+        fprintf(out, "             %llu of them empty, or not to be read%s\n",
+                (unsigned long long)found->empty_rows,
+                found->text && !found->json && !found->format.multiline
+                    ? ", as where a quoted text\n             goes over lines without --multiline"
+                    : "");
+    if (found->foreign)
+        fprintf(out,
+                "  encoding   not UTF-8 in %llu lines: texts in them that are not are NULL;\n"
+                "             iconv -f latin1 -t utf-8 FILE makes it, if latin1 is what it is\n",
+                (unsigned long long)found->foreign);
     if (found->text && !found->json) {
         char usual = brume_text_format_of(brume_call_operand(call, 0)).delimiter;
         const char *word = delimiter_word(found->format.delimiter);
@@ -113,6 +174,7 @@ static brume_status write_text(brume_call *call, const brume_inspected *found, c
         fprintf(out, "  --columns '%s'\n", columns);
     fputc('\n', out);
     BRUME_TRY(write_columns(call, found, error));
+    write_nearly(out, found);
     for (size_t i = 0; i < json_array_size(found->domains); i++)
         write_domain(out, json_array_get(found->domains, i));
     return BRUME_OK;
@@ -124,15 +186,24 @@ static json_t *columns_to_json(const brume_inspected *found)
 {
     char type[BRUME_TYPE_NAME_SIZE];
     json_t *list = json_array();
-    for (size_t i = 0; list && i < found->columns.count; i++)
-        if (json_array_append_new(
-                list, json_pack("{s:s,s:s,s:I,s:I}", "name", found->columns.columns[i].name, "type",
+    for (size_t i = 0; list && i < found->columns.count; i++) {
+        brume_type near;
+        uint64_t others;
+        json_t *one = json_pack("{s:s,s:s,s:I,s:I}", "name", found->columns.columns[i].name, "type",
                                 brume_type_name(found->columns.columns[i].type, type), "missing",
                                 (json_int_t)found->missing[i], "unreadable",
-                                (json_int_t)found->unreadable[i])) != 0) {
+                                (json_int_t)found->unreadable[i]);
+        bool good = json_array_append(list, one) == 0;
+        if (good && is_nearly(found, i, &near, &others))
+            good = json_object_set_new(one, "nearly",
+                                       json_pack("{s:s,s:I}", "type", brume_type_name(near, type),
+                                                 "others", (json_int_t)others)) == 0;
+        json_decref(one);
+        if (!good) {
             json_decref(list);
             return NULL;
         }
+    }
     return list;
 }
 
@@ -140,17 +211,20 @@ static json_t *to_json(const brume_inspected *found, const char *columns)
 {
     bool csv = found->text && !found->json;
     char delimiter[] = {found->format.delimiter, 0};
-    return json_pack(
-        "{s:o,s:s?,s:o,s:I,s:b,s:I,s:s?,s:O}", "columns", columns_to_json(found), "delimiter",
-        csv ? delimiter : NULL, "header", csv ? json_boolean(found->format.header) : json_null(),
-        "rows", (json_int_t)found->rows, "private", 0, "empty_rows", (json_int_t)found->empty_rows,
-        "declare", found->text ? columns : NULL, "domains", found->domains);
+    return json_pack("{s:o,s:s?,s:o,s:I,s:b,s:I,s:I,s:s?,s:O}", "columns", columns_to_json(found),
+                     "delimiter", csv ? delimiter : NULL, "header",
+                     csv ? json_boolean(found->format.header) : json_null(), "rows",
+                     (json_int_t)found->rows, "private", 0, "empty_rows",
+                     (json_int_t)found->empty_rows, "not_utf8_rows", (json_int_t)found->foreign,
+                     "declare", found->text ? columns : NULL, "domains", found->domains);
 }
 
 static brume_status run(brume_call *call, brume_error *error)
 {
     brume_inspected found = {0};
     brume_status status = brume_inspect(call, brume_call_operand(call, 0), &found, error);
+    if (status == BRUME_OK && found.text)
+        status = count_foreign(brume_call_operand(call, 0), &found.foreign, error);
     char *columns = status == BRUME_OK ? columns_text(&found.columns) : NULL;
     if (status == BRUME_OK && !columns)
         status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");

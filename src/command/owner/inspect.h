@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "engine/declared.h"
 #include "reader/format.h"
+#include "reader/guess.h"
 
 typedef struct brume_inspected {
     bool text; /* a CSV or JSON file: the format and the types are proposed or typed */
@@ -12,8 +13,10 @@ typedef struct brume_inspected {
     brume_text_format format;  /* of a CSV */
     brume_declared columns;    /* as they would be read */
     uint64_t rows, empty_rows; /* of a text file also: lines that are empty or cannot be read */
+    uint64_t foreign;          /* of a text file: lines that are not UTF-8 */
     uint64_t *missing;         /* of each column: values that are not there, */
     uint64_t *unreadable;      /* and those that are not of its type, which read as NULL */
+    brume_type_guess *guesses; /* of each column of a text file, by its values */
     json_t *domains; /* [{"column","missing":[...],"beyond","beyond_rows","values":[...]}] */
 } brume_inspected;
 

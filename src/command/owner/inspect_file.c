@@ -8,7 +8,6 @@
 #include "command/owner/declare.h"
 #include "engine/driver.h"
 #include "engine/files.h"
-#include "reader/guess.h"
 #include "reader/header.h"
 
 static const brume_type text_type = {BRUME_TYPE_TEXT, 0, 0};
@@ -18,6 +17,7 @@ void brume_inspected_clear(brume_inspected *found)
     brume_declared_clear(&found->columns);
     free(found->missing);
     free(found->unreadable);
+    free(found->guesses);
     json_decref(found->domains);
 }
 
@@ -223,7 +223,7 @@ static brume_status propose_types(const char *location, const brume_declared *ty
         for (size_t i = 0; i < width; i++)
             found->missing[i] = seen.guesses[i].values; /* those that are there, for now */
     }
-    free(seen.guesses);
+    found->guesses = seen.guesses;
     return status;
 }
 

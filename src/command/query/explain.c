@@ -222,8 +222,8 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
     else if (json_is_true(json_object_get(shape, "private_keys")))
         brume_write_sentence(
             out,
-            "groups are private: one is shown if its noisy number of units is at least "
-            "%lld",
+            "groups are private: one is shown if its noisy number of units is at least %lld; "
+            "declared keys, and dates that WHERE bounds, need no such test",
             (long long)json_integer_value(json_object_get(shape, "threshold")));
     else
         brume_write_sentence(out, "groups are public: all %lld are answered",

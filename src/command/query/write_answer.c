@@ -14,6 +14,16 @@
 
 /* ---- a table for reading ---- */
 
+/* Is there a column of error bars behind this one? Not where nothing was measured for it, as in the
+ * answer of 'limits'. */
+static bool has_bars(const brume_query_answer *answer, size_t column)
+{
+    bool barred = answer->columns[column].mechanism != NULL;
+    for (size_t row = 0; !barred && row < answer->row_count; row++)
+        barred = !isnan(brume_query_answer_bar(answer, row * answer->column_count + column));
+    return barred && !answer->columns[column].is_key;
+}
+
 /* The heads of the table, NULL at the end: a value is followed by its error bar. */
 static char **table_heads(const brume_query_answer *answer)
 {
@@ -24,7 +34,7 @@ static char **table_heads(const brume_query_answer *answer)
         size_t size = strlen(column->name) + 2;
         if ((heads[used] = malloc(size)))
             snprintf(heads[used++], size, "%s%s", column->is_key ? "" : ">", column->name);
-        if (!column->is_key)
+        if (has_bars(answer, i))
             heads[used++] = strdup(">± 95 %");
     }
     return heads;
@@ -107,7 +117,7 @@ static void write_cells(brume_table *table, const brume_query_answer *answer, si
         free(text);
         if (barred)
             brume_table_cell(table, "%s", brume_rounded_up(error).text);
-        else if (!is_key)
+        else if (has_bars(answer, i))
             write_statement(table, &answer->columns[i]);
     }
 }
@@ -346,7 +356,8 @@ static void write_grid_cell(FILE *out, grid_format format, bool head, bool first
     brume_csv_write_field(out, text);
 }
 
-/* Values with full precision, each value column followed by its error bar. */
+/* Values with full precision, each value column followed by its error bar, that of tables: the
+ * noise alone would look like all of the error in a file that is passed on. */
 static void write_grid_row(FILE *out, grid_format format, const brume_query_answer *answer,
                            size_t row)
 {
@@ -358,7 +369,7 @@ static void write_grid_row(FILE *out, grid_format format, const brume_query_answ
         free(text);
         if (answer->columns[i].is_key)
             continue;
-        double error = answer->errors[cell];
+        double error = brume_query_answer_bar(answer, cell);
         write_grid_cell(out, format, false, false, isnan(error) ? "" : brume_shortest(error).text);
     }
     fputs(format == GRID_HTML ? "</tr>\n" : "\n", out);

@@ -83,7 +83,12 @@ static brume_status check_options(const brume_release *release, size_t which, br
         brume_status status = brume_fail(error, BRUME_EARGUMENT, NULL,
                                          "'--%s' does not apply to %s by the method %s", name,
                                          release->statistic, release->method);
-        if (error)
+        bool several = lists(methods[which].options, "columns");
+        if (error && strcmp(name, several ? "column" : "columns") == 0)
+            snprintf(error->hint, sizeof error->hint,
+                     several ? "it is of several columns: --columns A,B"
+                             : "it is of one column: --column A");
+        else if (error)
             snprintf(error->hint, sizeof error->hint, "it applies to: %.*s",
                      (int)sizeof error->hint - 20, applies);
         return status;

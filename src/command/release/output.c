@@ -1,8 +1,11 @@
 /* The answer of `brume release`, as JSON and as text. */
 #include "command/release/release.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "command/frame/readable.h"
 #include "command/frame/table.h"
 #include "ledger/dataset.h"
 
@@ -53,10 +56,13 @@ json_t *brume_release_to_json(const brume_release *release)
     return answer;
 }
 
-/* A cell as text; the caller frees it. */
-static char *cell_text(const json_t *cell)
+/* A cell as text, a number in the decimals that its error leaves meaningful; the caller frees it.
+ */
+static char *cell_text(const json_t *cell, double error_95)
 {
     char *text = NULL;
+    if (json_is_real(cell) && isfinite(error_95))
+        return strdup(brume_value_and_error(json_real_value(cell), error_95, false).value.text);
     int length = json_is_string(cell) ? asprintf(&text, "%s", json_string_value(cell))
                  : json_is_integer(cell)
                      ? asprintf(&text, "%lld", (long long)json_integer_value(cell))
@@ -66,8 +72,16 @@ static char *cell_text(const json_t *cell)
     return length < 0 ? NULL : text;
 }
 
+/* The bar of a value, never below it; that of a whole number is whole where it was. */
+static brume_number_text bar_text(const json_t *value, double error_95)
+{
+    bool whole = (!value || json_is_integer(value)) && error_95 == floor(error_95);
+    return brume_value_and_error(0, error_95, whole).error;
+}
+
 /* The rows as a table: names, then a number; or one value a row. */
-static brume_status write_rows(brume_call *call, const json_t *rows, brume_error *error)
+static brume_status write_rows(brume_call *call, const json_t *rows, double error_95,
+                               brume_error *error)
 {
     static const char *const heads[] = {"", "", ">", NULL};
     const json_t *first = json_array_get(rows, 0);
@@ -80,7 +94,7 @@ static brume_status write_rows(brume_call *call, const json_t *rows, brume_error
     for (size_t i = 0; i < json_array_size(rows); i++)
         for (size_t j = 0; j < columns; j++) {
             const json_t *row = json_array_get(rows, i);
-            char *text = cell_text(json_is_array(row) ? json_array_get(row, j) : row);
+            char *text = cell_text(json_is_array(row) ? json_array_get(row, j) : row, error_95);
             brume_table_cell(table, "%s", text ? text : "");
             free(text);
         }
@@ -120,19 +134,22 @@ brume_status brume_release_write(brume_call *call, const brume_release *release,
 {
     FILE *out = call->out;
     if (!release->released)
-        fprintf(out, "not released: the data is too near to data of another answer\n");
+        fprintf(out, "not released: %s\n",
+                strcmp(release->method, "ptr") == 0
+                    ? "few changes of the data could make one row move the answer too far"
+                    : "the data is too near to data of another answer");
     if (release->released && !release->rows) {
-        char *text = cell_text(release->value);
+        char *text = cell_text(release->value, release->error_95);
         fprintf(out, "%s%s%s", brume_bold(call), text ? text : "", brume_plain(call));
         free(text);
         if (isfinite(release->error_95))
-            fprintf(out, "  +- %s at 95 %%", brume_shortest(release->error_95).text);
+            fprintf(out, "  ± %s at 95 %%", bar_text(release->value, release->error_95).text);
         fprintf(out, "\n");
     }
     if (release->released && json_array_size(release->rows) > 0)
-        BRUME_TRY(write_rows(call, release->rows, error));
+        BRUME_TRY(write_rows(call, release->rows, release->error_95, error));
     if (release->rows && isfinite(release->error_95))
-        fprintf(out, "each +- %s at 95 %%\n", brume_shortest(release->error_95).text);
+        fprintf(out, "each ± %s at 95 %%\n", bar_text(NULL, release->error_95).text);
     fprintf(out, "%s%s by %s, %s", brume_dim(call), release->statistic, release->method,
             brume_adjacency_word(release->adjacency));
     if (isfinite(release->cost_epsilon))

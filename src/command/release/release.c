@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -169,12 +168,10 @@ static brume_status run_charged(brume_call *call, brume_release *release, statis
     BRUME_TRY(brume_call_watch(call, &watch, error));
     brume_dataset *dataset = NULL;
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
-    if (status != BRUME_OK && error && !(call->host && call->host->user) &&
-        access(charged.dataset, F_OK) == 0)
-        snprintf(error->hint, sizeof error->hint,
-                 "register the file first, or read it without an account: --no-ledger");
-    if (status != BRUME_OK)
+    if (status != BRUME_OK) {
+        brume_hint_at_file(call, charged.dataset, error);
         return status;
+    }
     status = brume_open_dataset(call, ledger, charged.dataset, &dataset, error);
     if (status == BRUME_OK) {
         release->policy = dataset->policy;

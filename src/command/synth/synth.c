@@ -240,6 +240,8 @@ static brume_status run(brume_call *call, brume_error *error)
         status = brume_call_watch(call, &synth.watch, error);
     if (status == BRUME_OK && charged)
         status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
+    if (status == BRUME_ESOURCE && charged)
+        brume_hint_at_file(call, brume_call_operand(call, 0), error);
     if (status == BRUME_OK && charged)
         status = brume_open_dataset(call, ledger, brume_call_operand(call, 0), &dataset, error);
     if (status == BRUME_OK && charged)

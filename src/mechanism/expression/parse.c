@@ -73,7 +73,14 @@ static brume_status unknown_parameter(parser *p, const brume_card *card, const c
         names[count++] = brume_parameter_sensitivity.name;
     char where[BRUME_NAME_BYTES + 8];
     snprintf(where, sizeof where, " of %s", card->name);
-    return unknown_name(p, "parameter", name, start, names, count, where);
+    brume_status status = unknown_name(p, "parameter", name, start, names, count, where);
+    bool is_cost = strcmp(name, "epsilon") == 0 || strcmp(name, "delta") == 0 ||
+                   strcmp(name, "rho") == 0;
+    brume_error *error = p->cursor.error;
+    size_t used = error ? strlen(error->hint) : 0;
+    if (is_cost && error) /* it follows from the others */
+        snprintf(error->hint + used, sizeof error->hint - used, "; %s", card->guarantee);
+    return status;
 }
 
 static brume_status take_unknown(parser *p, const brume_parameter *parameter, int slot)

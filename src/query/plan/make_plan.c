@@ -381,7 +381,11 @@ static brume_status plan_measures(brume_plan *plan, const brume_plan_table *tabl
     BRUME_TRY(measure_modes(plan, error));
     BRUME_TRY(brume_distinct_plan(plan, tables, error));
     if (plan->measure_count == 0 && plan->measurement_count == 1)
-        return brume_fail(error, BRUME_EUNSUPPORTED, "ask for COUNT(*), SUM, AVG, MEDIAN ...",
+        return brume_fail(error, BRUME_EUNSUPPORTED,
+                          plan->query->key_count > 0
+                              ? "its groups are public: 'brume show' has what is declared; ask for "
+                                "COUNT(*), SUM, AVG ..."
+                              : "ask for COUNT(*), SUM, AVG, MEDIAN ...",
                           "a query that measures nothing");
     return BRUME_OK;
 }

@@ -2,7 +2,6 @@
 #include "query/plan/policy.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -106,13 +105,12 @@ brume_status brume_policy_named(const brume_policy *policy, const char *name,
     *out = brume_policy_find(policy, name);
     if (*out)
         return BRUME_OK;
-    char hint[160] = "";
+    char hint[BRUME_COLUMN_HINT] = "";
     const char **names = calloc(policy->column_count + 1, sizeof *names);
     for (size_t i = 0; names && i < policy->column_count; i++)
         names[i] = policy->columns[i].name;
-    const char *nearest = names ? brume_text_nearest(name, names, policy->column_count) : NULL;
-    if (nearest)
-        snprintf(hint, sizeof hint, "did you mean '%.100s'?", nearest);
+    if (names)
+        brume_text_column_hint(name, names, policy->column_count, hint);
     free(names);
     return brume_fail(error, BRUME_EUNKNOWN, hint, "the source has no column '%s'", name);
 }

@@ -175,6 +175,23 @@ static brume_status find_holder(brume_ledger *ledger, const char *table, char **
     return status;
 }
 
+/* The hint for a table that nobody has: the nearest one, of whatever dataset. */
+static void suggest_table(brume_ledger *ledger, const char *name, brume_error *error)
+{
+    json_t *tables = NULL;
+    if (brume_ledger_tables(ledger, &tables, NULL) != BRUME_OK)
+        return;
+    size_t count = json_array_size(tables);
+    const char **names = calloc(count + 1, sizeof *names);
+    for (size_t i = 0; names && i < count; i++)
+        names[i] = json_string_value(json_array_get(tables, i));
+    const char *near = names ? brume_text_nearest(name, names, count) : NULL;
+    if (near && error)
+        snprintf(error->hint, sizeof error->hint, "did you mean '%.100s'?", near);
+    free(names);
+    json_decref(tables);
+}
+
 static brume_status load_named(brume_question *question, brume_ledger *ledger,
                                const brume_sql_name *name, size_t *count, brume_error *error)
 {
@@ -185,6 +202,8 @@ static brume_status load_named(brume_question *question, brume_ledger *ledger,
     brume_status status =
         load_dataset(question, ledger, holder ? holder : name->dataset, &from, error);
     free(holder);
+    if (status == BRUME_EUNKNOWN && !name->dataset)
+        suggest_table(ledger, name->table, error);
     if (status != BRUME_OK)
         return status;
     size_t which = brume_tables_find(from->tables, name->table);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sql_hint.h"
 #include "query/sql/normal.h"
 #include "query/sql/walk.h"
 
@@ -38,9 +39,11 @@ static bool is_utf8(const char *text)
     return true;
 }
 
-static brume_status syntax_error(const PgQueryError *fault, brume_error *error)
+static brume_status syntax_error(const PgQueryError *fault, const char *sql, brume_error *error)
 {
-    return brume_fail(error, BRUME_ESYNTAX, NULL, "%.300s at position %d",
+    char hint[BRUME_SQL_HINT];
+    brume_sql_hint(sql, fault->cursorpos, hint);
+    return brume_fail(error, BRUME_ESYNTAX, hint, "%.300s at position %d",
                       fault->message ? fault->message : "syntax error", fault->cursorpos);
 }
 
@@ -110,7 +113,7 @@ static brume_status check_text(char *sql, brume_error *error)
     PgQueryScanResult scanned = pg_query_scan(sql);
     brume_status status = BRUME_OK;
     if (scanned.error) {
-        status = syntax_error(scanned.error, error);
+        status = syntax_error(scanned.error, sql, error);
     } else {
         PgQuery__ScanResult *tokens = pg_query__scan_result__unpack(
             NULL, scanned.pbuf.len, (const uint8_t *)scanned.pbuf.data);
@@ -158,11 +161,11 @@ void brume_sql_close(brume_sql *sql)
     free(sql);
 }
 
-static brume_status unpack(const PgQueryProtobufParseResult *parsed, brume_sql *sql,
-                           brume_error *error)
+static brume_status unpack(const PgQueryProtobufParseResult *parsed, const char *text,
+                           brume_sql *sql, brume_error *error)
 {
     if (parsed->error)
-        return syntax_error(parsed->error, error);
+        return syntax_error(parsed->error, text, error);
     sql->tree = pg_query__parse_result__unpack(NULL, parsed->parse_tree.len,
                                                (const uint8_t *)parsed->parse_tree.data);
     if (!sql->tree)
@@ -185,7 +188,7 @@ brume_status brume_sql_parse(const char *text, brume_sql **out, brume_error *err
                                      : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     if (status == BRUME_OK) {
         PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(own);
-        status = unpack(&parsed, sql, error);
+        status = unpack(&parsed, own, sql, error);
         pg_query_free_protobuf_parse_result(parsed);
     }
     free(own);

@@ -18,6 +18,7 @@ typedef struct brume_walk_source {
     size_t column_count;
     const brume_relation_column *columns;
     struct brume_walk_source *next;
+    const char *dataset; /* of a table that has no other name here; else NULL */
 } brume_walk_source;
 
 /* A WITH item in sight. */

@@ -123,7 +123,9 @@ static bool check_argument(brume_walk_outer *o, const char *name, brume_node arg
                     argument->type.kind == BRUME_TYPE_TIMESTAMP;
         brume_build_fail(
             &o->walk->builder, BRUME_EARGUMENT,
-            time      ? "write CLAMP(CAST(x AS date) - DATE '2000-01-01', 0, 36500): days"
+            argument->operation == BRUME_OPERATION_LITERAL
+                ? "in single quotes it is a text: a column stands in double quotes, or in none"
+            : time    ? "write CLAMP(CAST(x AS date) - DATE '2000-01-01', 0, 36500): days"
             : extreme ? "the first or last text is one person's: GROUP BY it, or CAST it to a "
                         "number"
                       : "CAST it to a number",

@@ -143,3 +143,65 @@ brume_node brume_walk_interval(brume_walk_context *c, const PgQuery__Node *time,
     return brume_build_interval(builder, brume_walk_node(c, time, inside), sign * months,
                                 sign * days, sign * microseconds);
 }
+
+/* ---- times with a zone ---- */
+
+static bool two_digits(const char **text, int *value)
+{
+    const char *at = *text;
+    if (at[0] < '0' || at[0] > '9' || at[1] < '0' || at[1] > '9')
+        return false;
+    *value = 10 * (at[0] - '0') + at[1] - '0';
+    *text += 2;
+    return true;
+}
+
+/* How many minutes the zone at the end of a time is ahead of UTC: Z, +01, -0330 or +05:30; *length:
+ * how long the text is before it. False: there is none. */
+static bool read_zone(const char *text, size_t *length, int *ahead)
+{
+    const char *clock = strchr(text, ':'), *sign = clock ? strpbrk(clock, "+-Zz") : NULL;
+    int hours = 0, minutes = 0;
+    if (!sign)
+        return false;
+    const char *rest = sign + 1;
+    if (*sign == '+' || *sign == '-') {
+        if (!two_digits(&rest, &hours))
+            return false;
+        rest += *rest == ':';
+        if (*rest && *rest != ' ' && !two_digits(&rest, &minutes))
+            return false;
+    }
+    *length = (size_t)(sign - text);
+    *ahead = (*sign == '-' ? -1 : 1) * (60 * hours + minutes);
+    return rest[strspn(rest, " ")] == '\0' && hours <= 15 && minutes < 60;
+}
+
+bool brume_walk_is_zoned(const PgQuery__Node *node)
+{
+    const PgQuery__TypeCast *cast = node->type_cast;
+    const char *name = brume_walk_name(cast->type_name->names, cast->type_name->n_names);
+    return name && strcmp(name, "timestamptz") == 0 && cast->type_name->n_typmods == 0 &&
+           brume_walk_constant_text(cast->arg);
+}
+
+brume_node brume_walk_zoned(brume_walk *walk, const PgQuery__TypeCast *cast)
+{
+    static const int64_t minute = 60000000;
+    const char *text = brume_walk_constant_text(cast->arg);
+    char local[64], canonical[32], moved[32];
+    size_t length = 0;
+    int ahead = 0;
+    bool good = read_zone(text, &length, &ahead) && length < sizeof local;
+    if (good) {
+        memcpy(local, text, length);
+        local[length] = '\0';
+        good = brume_literal_timestamp(local, canonical) &&
+               brume_literal_move(canonical, 0, 0, -ahead * minute, moved);
+    }
+    if (!good)
+        return brume_build_fail(&walk->builder, BRUME_EARGUMENT,
+                                "write '2024-02-29 12:30:00Z', or +01:00 in place of Z",
+                                "'%.60s' is not a time with its zone", text);
+    return brume_build_literal(&walk->builder, (brume_type){BRUME_TYPE_TIMESTAMP, 0, 0}, moved);
+}

@@ -125,6 +125,8 @@ static brume_node walk_plain(brume_walk_context *c, const PgQuery__Node *node, b
             return brume_build_fail(builder, BRUME_EUNSUPPORTED,
                                     "add it to a date or timestamp: d + INTERVAL '1 day'",
                                     "an interval cannot stand alone");
+        if (brume_walk_is_zoned(node))
+            return brume_walk_zoned(c->walk, node->type_cast);
         if (!brume_walk_cast_type(c->walk, node->type_cast->type_name, &type))
             return NULL;
         return brume_build_cast(builder, brume_walk_node(c, node->type_cast->arg, inside), type);

@@ -32,6 +32,11 @@ bool brume_walk_cast_type(brume_walk *walk, const PgQuery__TypeName *type, brume
 
 bool brume_walk_is_interval(const PgQuery__Node *node);
 
+/* TIMESTAMP WITH TIME ZONE '...' of a constant, which must say its zone: the time in UTC, in which
+ * columns of that type are read. */
+bool brume_walk_is_zoned(const PgQuery__Node *node);
+brume_node brume_walk_zoned(brume_walk *walk, const PgQuery__TypeCast *cast);
+
 /* date or timestamp + or - INTERVAL '...' */
 brume_node brume_walk_interval(brume_walk_context *c, const PgQuery__Node *time,
                                const PgQuery__Node *node, bool subtract, bool inside);

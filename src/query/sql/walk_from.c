@@ -90,7 +90,7 @@ static bool add_source(brume_walk *walk, brume_walk_scope *scope, const char *na
             return false;
         }
     }
-    *source = (brume_walk_source){own, relation->column_count, columns, NULL};
+    *source = (brume_walk_source){own, relation->column_count, columns, NULL, NULL};
     brume_walk_source **end = &scope->sources;
     while (*end)
         end = &(*end)->next;
@@ -149,6 +149,15 @@ bool brume_walk_is_unit(const brume_walk_scope *scope, brume_node node)
 
 /* ---- items ---- */
 
+/* The last source of the scope is this table: DATASET.TABLE.COLUMN may name its columns. */
+static void name_dataset(const brume_walk_scope *scope, const brume_catalog_table *table)
+{
+    brume_walk_source *last = scope->sources;
+    while (last->next)
+        last = last->next;
+    last->dataset = table->dataset ? table->dataset : table->name;
+}
+
 bool brume_walk_item(brume_walk *walk, const PgQuery__Node *node, const brume_walk_common *common,
                      brume_walk_scope *scope)
 {
@@ -191,6 +200,8 @@ bool brume_walk_item(brume_walk *walk, const PgQuery__Node *node, const brume_wa
             !(relation = brume_walk_table(walk, index)) ||
             !add_source(walk, scope, table->relname, table->alias, relation))
             return false;
+        if (!table->alias)
+            name_dataset(scope, &walk->catalog->tables[index]);
         take_relation(scope, relation);
         return true;
     }

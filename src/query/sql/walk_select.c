@@ -270,7 +270,9 @@ static const brume_relation *walk_per_unit(brume_walk *walk, const PgQuery__Sele
     if (!group->base || !group->group || !walk_group_keys(walk, select, group, &unit))
         return NULL;
     if (unit == SIZE_MAX) {
-        brume_build_fail(builder, BRUME_EUNSUPPORTED, hint,
+        brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                         "ask it by itself; or GROUP BY the unit column (and others), one row per "
+                         "unit: of a linked table, that of the joined table that has it",
                          "a subquery aggregates over several units");
         return NULL;
     }

@@ -191,7 +191,7 @@ static bool one_column(brume_walk *walk, const PgQuery__SelectStmt *select,
 {
     if (select->n_target_list != 1 || relation->column_count == 0 || !relation->columns[0].name)
         return refuse(walk, BRUME_EARGUMENT, "select one column", "IN takes one column");
-    *source = (brume_walk_source){"", relation->column_count, relation->columns, NULL};
+    *source = (brume_walk_source){"", relation->column_count, relation->columns, NULL, NULL};
     return true;
 }
 

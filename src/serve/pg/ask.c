@@ -1,5 +1,4 @@
-/* Asking datasets: explain, cap, query, the answer as a table, the price as a notice. Promises:
- * connection.h. */
+/* Asking datasets: explain, cap, query, the answer as a table. Promises: connection.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,13 +162,17 @@ static bool cell_text(const json_t *value, uint32_t type, char **out)
     return *out != NULL;
 }
 
-/* The error of a cell: of its row where it varies, else of its column. */
-static const json_t *cell_error(const json_t *answer, size_t row, size_t column)
+/* The error bar of a cell; NULL where there is none. False: no memory. */
+static bool error_text(const json_t *answer, size_t row, size_t column, char **out)
 {
-    const json_t *errors = json_object_get(answer, "row_error_95");
-    if (json_is_array(errors) && json_array_size(errors) > 0)
-        return json_array_get(json_array_get(errors, row), column);
-    return json_object_get(json_array_get(json_object_get(answer, "columns"), column), "error_95");
+    char number[BRUME_PG_NUMBER_TEXT] = "";
+    double bar = 0;
+    *out = NULL;
+    if (!brume_pg_bar(answer, row, column, &bar))
+        return true;
+    brume_pg_number_text(bar, number);
+    *out = strdup(number);
+    return *out != NULL;
 }
 
 static brume_status add_rows(const brume_pg_connection *connection, const json_t *answer,
@@ -187,7 +190,7 @@ static brume_status add_rows(const brume_pg_connection *connection, const json_t
             at++;
             if (made && errors && is_value(json_array_get(columns, j)) &&
                 at < table->column_count) {
-                made = cell_text(cell_error(answer, i, j), BRUME_PG_FLOAT8, &cells[at]);
+                made = error_text(answer, i, j, &cells[at]);
                 at++;
             }
         }
@@ -298,67 +301,6 @@ static brume_status check_price(brume_pg_connection *connection, bool priced,
     return BRUME_OK;
 }
 
-static void write_amounts(FILE *out, const json_t *amounts)
-{
-    static const char *const names[] = {"epsilon", "delta", "rho"};
-    const char *comma = "";
-    for (int i = 0; i < 3; i++) {
-        const json_t *amount = json_object_get(amounts, names[i]);
-        char text[BRUME_PG_NUMBER_TEXT];
-        if (!json_is_number(amount) || (i == 1 && json_number_value(amount) == 0))
-            continue;
-        brume_pg_number_text(json_number_value(amount), text);
-        fprintf(out, "%s%s %s", comma, names[i], text);
-        comma = ", ";
-    }
-}
-
-/* The errors of the columns, in a sentence. */
-static void write_errors(FILE *out, const json_t *answer)
-{
-    const char *comma = "95 % errors: ";
-    const json_t *column;
-    size_t i;
-    json_array_foreach (json_object_get(answer, "columns"), i, column) {
-        const json_t *bar = json_object_get(column, "error_95");
-        const char *name = json_string_value(json_object_get(column, "name"));
-        if (!json_is_number(bar) || !name)
-            continue;
-        fprintf(out, "%s%s ±%.4g", comma, name, json_number_value(bar));
-        comma = ", ";
-    }
-}
-
-/* What is left to the user: of the dataset's budget, or of an allotment where that is less. */
-static void tell_price(brume_pg_connection *connection, const json_t *answer)
-{
-    char *message = NULL, *detail = NULL;
-    size_t length;
-    if (!brume_pg_is_on(connection->settings, "brume.notices"))
-        return;
-    FILE *out = open_memstream(&message, &length);
-    if (out) {
-        if (json_is_true(json_object_get(answer, "cached"))) {
-            fputs("read again, free of charge", out);
-        } else {
-            fputs("charged ", out);
-            write_amounts(out, json_object_get(answer, "cost"));
-        }
-        fputs("; left: ", out);
-        write_amounts(out, json_object_get(answer, "remaining"));
-        fclose(out);
-    }
-    out = open_memstream(&detail, &length);
-    if (out) {
-        write_errors(out, answer);
-        fclose(out);
-    }
-    if (message)
-        brume_pg_notice(connection, "NOTICE", "00000", message, detail, NULL);
-    free(message);
-    free(detail);
-}
-
 /* Note a price that was charged, before anything else can fail. */
 static void note_price(brume_pg_connection *connection, const json_t *cost)
 {
@@ -396,7 +338,7 @@ brume_status brume_pg_ask(brume_pg_connection *connection, const char *sql,
         }
         if (status == BRUME_OK) {
             status = add_rows(connection, answer, table, error);
-            tell_price(connection, answer);
+            brume_pg_tell(connection, answer);
         }
     }
     json_decref(options);

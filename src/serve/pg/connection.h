@@ -131,6 +131,15 @@ BRUME_MUST_USE brume_status brume_pg_ask(brume_pg_connection *connection, const 
 BRUME_MUST_USE brume_status brume_pg_ask_explain(brume_pg_connection *connection, const char *sql,
                                                  brume_pg_table *table, brume_error *error);
 
+/* ---- telling about an answer (tell.c) ---- */
+
+/* Warnings, then the price, the errors and what else is to be kept in mind, as notices. */
+void brume_pg_tell(brume_pg_connection *connection, const json_t *answer);
+
+/* The error bar of a cell: the noise, and the allowance for what a limit cut. False: none can be
+ * claimed. */
+bool brume_pg_bar(const json_t *answer, size_t row, size_t column, double *bar);
+
 /* Fill in a tag. */
 static inline void brume_pg_set_tag(char tag[BRUME_PG_TAG], const char *text)
 {

@@ -7,6 +7,7 @@
 #include <pg_query.h>
 
 #include "base/error.h"
+#include "base/sql_hint.h"
 
 enum { MOST_BYTES = 1024 * 1024, MOST_TOKENS = 20000, MOST_DEPTH = 2000, MOST_BRACKETS = 200 };
 
@@ -145,7 +146,9 @@ brume_status brume_pg_parse(const char *text, PgQuery__ParseResult **out, int *p
     PgQuery__ParseResult *tree = NULL;
     if (parsed.error) {
         *position = parsed.error->cursorpos;
-        status = brume_fail(error, BRUME_ESYNTAX, NULL, "%.300s", parsed.error->message);
+        char hint[BRUME_SQL_HINT];
+        brume_sql_hint(text, parsed.error->cursorpos, hint);
+        status = brume_fail(error, BRUME_ESYNTAX, hint, "%.300s", parsed.error->message);
     } else {
         tree = pg_query__parse_result__unpack(NULL, parsed.parse_tree.len,
                                               (const uint8_t *)parsed.parse_tree.data);
