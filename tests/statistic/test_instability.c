@@ -188,7 +188,8 @@ static void pieces_of_the_sensitivities_are_put_together(void **state)
 }
 
 /* The widest x_{i+w+1} - x_i whose w values go, and for which |L - i| + |U - u| more come or go, to
- * the nearest pair, are at most k: all pairs are looked at, which the library does by sweeps. */
+ * the nearest pair, are at most k: all pairs are looked at, and not those alone that the library
+ * needs. */
 static uint64_t reach_by_hand(const int64_t *x, int n, uint64_t p, uint64_t d, int k)
 {
     uint64_t widest = 0;
@@ -211,8 +212,8 @@ static uint64_t reach_by_hand(const int64_t *x, int n, uint64_t p, uint64_t d, i
     return widest;
 }
 
-/* Rejects: a sweep that leaves a direction out, which small data do not show. */
-static void sweeps_find_the_nearest_pairs(void **state)
+/* Rejects: a walk that ends too early, which small data do not show. */
+static void pairs_with_enough_on_both_sides_are_all_that_is_needed(void **state)
 {
     (void)state;
     enum { N = 22, K = 12 };
@@ -390,7 +391,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_have_the_sensitivities_of_their_definition),
         cmocka_unit_test(pieces_of_the_sensitivities_are_put_together),
-        cmocka_unit_test(sweeps_find_the_nearest_pairs),
+        cmocka_unit_test(pairs_with_enough_on_both_sides_are_all_that_is_needed),
         cmocka_unit_test(a_thousand_changes_are_looked_at),
         cmocka_unit_test(interquartile_ranges_do_and_say_where_they_are_bounds),
         cmocka_unit_test(the_lecture_s_medians),

@@ -67,7 +67,7 @@ BRUME_API BRUME_MUST_USE brume_status brume_regression_instability(const brume_g
                                                                    brume_error *error);
 
 /* LS_0 .. LS_most of a quantile under BRUME_ADD_REMOVE with one value per unit, exactly; see
- * proofs/quantile.md. Time and memory O(most^2). Requires most <= 1000 and that rule; else
+ * proofs/quantile.md. Time O(most^2). Requires most <= 1000 and that rule; else
  * BRUME_EARGUMENT. */
 BRUME_API BRUME_MUST_USE brume_status brume_quantile_reach(const brume_quantile *quantile,
                                                            uint64_t most, uint64_t *local,
