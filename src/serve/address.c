@@ -97,7 +97,10 @@ brume_status brume_listen(const char *text, bool tls, bool insecure, int *out, u
         int fault = errno;
         if (file >= 0)
             close(file);
-        return brume_fail(error, BRUME_EDISK, strerror(fault), "cannot listen on '%.100s'", text);
+        return brume_fail(error, BRUME_EDISK,
+                          fault == EADDRINUSE ? "another program listens there: choose another port"
+                                              : "is the address one of this machine's?",
+                          "cannot listen on '%.100s': %s", text, strerror(fault));
     }
     *out = file;
     *port = port_of(file);
@@ -126,7 +129,8 @@ brume_status brume_read_pem(const char *path, bool secret, char **out, brume_err
     size_t length = 0;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return brume_fail(error, BRUME_EDISK, strerror(errno), "cannot read '%.200s'", path);
+        return brume_fail(error, BRUME_EDISK, NULL, "cannot read '%.200s': %s", path,
+                          strerror(errno));
     brume_status status = check_file(file, path, secret, &length, error);
     char *text = status == BRUME_OK ? calloc(1, length + 1) : NULL;
     if (status == BRUME_OK && !text)

@@ -249,8 +249,9 @@ static brume_status write_text(brume_call *call, const brume_assault *assault, c
     brume_write_sentence(call->out, "epsilon: that of all answers, at delta = %s",
                          brume_shortest(assault->delta).text);
     brume_write_sentence(call->out, "error: the root of the mean square of answer - truth");
-    brume_write_sentence(call->out, "bound: <= a share that nobody can expect to exceed%s",
-                         is_exponential(assault) ? ", >= bits that come back whoever answers" : "");
+    brume_write_sentence(
+        call->out, "bound: <= a share that nobody can expect to exceed, though few runs may%s",
+        is_exponential(assault) ? ", >= bits that come back whoever answers" : "");
     fputs(brume_plain(call), call->out);
     if (brume_call_has(call, "plot"))
         fprintf(call->out, "%sbits recovered over noise: %s%s\n", brume_dim(call),

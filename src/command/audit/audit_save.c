@@ -12,8 +12,8 @@
 brume_status brume_audit_make_folder(const char *folder, brume_error *error)
 {
     if (folder && mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return brume_fail(error, BRUME_EDISK, strerror(errno), "cannot make the folder '%s'",
-                          folder);
+        return brume_fail(error, BRUME_EDISK, NULL, "cannot make the folder '%s': %s", folder,
+                          strerror(errno));
     return BRUME_OK;
 }
 

@@ -108,8 +108,15 @@ static void empty(chart *c, size_t rows)
 static brume_status draw(brume_plot_file *plot, const chart *c, const brume_query_answer *answer,
                          brume_error *error)
 {
-    char note[160];
-    snprintf(note, sizeof note, "whiskers: 95 %% of draws are within; cost %s %s",
+    char note[200];
+    bool cut = false, biased = false;
+    for (size_t i = 0; i < answer->column_count; i++) {
+        cut = cut || answer->columns[i].cut_allowance > 0;
+        biased = biased || answer->columns[i].biased;
+    }
+    snprintf(note, sizeof note, "whiskers: noise at 95 %%%s%s; cost %s %s",
+             cut ? " and an estimate of what limits cut" : "",
+             biased ? "; limits and bounds may bias" : "",
              answer->cost.concentrated ? "rho" : "epsilon",
              brume_shortest(answer->cost.amount).text);
     if (ftruncate(fileno(plot->file), 0) == 0) {

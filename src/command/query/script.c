@@ -16,7 +16,8 @@ static brume_status read_all(FILE *file, const char *name, char **text, brume_er
     errno = 0;
     ssize_t length = getdelim(text, &size, '\0', file);
     if (length < 0 && ferror(file))
-        return brume_fail(error, BRUME_ESOURCE, strerror(errno), "'%.200s' cannot be read", name);
+        return brume_fail(error, BRUME_ESOURCE, NULL, "cannot read \'%.200s\': %s", name,
+                          strerror(errno));
     if (length > MOST_BYTES)
         return brume_fail(error, BRUME_EARGUMENT, "cut it into several files",
                           "'%.200s' has more than 16 MiB", name);
@@ -48,7 +49,8 @@ static brume_status read_text(const brume_call *call, char **text, brume_error *
         return read_all(stdin, "standard input", text, error);
     FILE *file = fopen(path, "re");
     if (!file)
-        return brume_fail(error, BRUME_ESOURCE, strerror(errno), "'%.200s' cannot be read", path);
+        return brume_fail(error, BRUME_ESOURCE, NULL, "cannot read \'%.200s\': %s", path,
+                          strerror(errno));
     brume_status status = read_all(file, path, text, error);
     fclose(file);
     return status;

@@ -304,6 +304,12 @@ bool brume_plan_limit_not_found(const brume_plan_limit *limit)
     return limit->bins > 0 && limit->bin == BRUME_LIMIT_NO_BIN;
 }
 
+bool brume_plan_limit_is_counted(const brume_plan_limit *limit)
+{
+    return limit->bins > 0 && limit->bin != BRUME_LIMIT_NO_BIN &&
+           (limit->ceiling == 0 || limit->limit < limit->ceiling);
+}
+
 bool brume_plan_cut_is_unknown(const brume_plan *plan, size_t aggregate)
 {
     const brume_plan_limit *limit = brume_plan_limit_of(plan, aggregate);

@@ -77,6 +77,11 @@ const brume_plan_limit *brume_plan_limit_of(const brume_plan *plan, size_t aggre
  */
 bool brume_plan_limit_not_found(const brume_plan_limit *limit);
 
+/* Was it found in a histogram that also has the units above it? Nobody counted those above a limit
+ * that was typed or registered, nor those above a chosen one that is the owner's ceiling: the
+ * histogram ends there, and its last bin is open. */
+bool brume_plan_limit_is_counted(const brume_plan_limit *limit);
+
 /* A count or a sum whose limit was not found, without a ceiling: nobody knows what was cut of it.
  */
 bool brume_plan_cut_is_unknown(const brume_plan *plan, size_t aggregate);

@@ -263,7 +263,7 @@ static brume_status present_limit(const brume_plan *plan, const brume_plan_limit
         values[1] =
             (brume_value){.kind = BRUME_VALUE_NUMBER,
                           .number = (double)limit->limit * brume_plan_limit_step(plan, limit)};
-    if (limit->bin != BRUME_LIMIT_NO_BIN) {
+    if (brume_plan_limit_is_counted(limit)) {
         brume_limit_histogram histogram = brume_plan_histogram(limit);
         values[2] = (brume_value){.kind = BRUME_VALUE_NUMBER,
                                   .number = ceil(brume_limit_cut_units(&histogram, limit->bin))};

@@ -195,7 +195,7 @@ void brume_show_distinct(const brume_plan *plan, size_t index, const brume_drawn
     column->biased = false;
     if (!plan->measurements[index].collection.totals)
         return; /* nothing was cut */
-    bool found = limit->bin != BRUME_LIMIT_NO_BIN;
+    bool found = brume_plan_limit_is_counted(limit);
     brume_limit_histogram histogram = brume_plan_histogram(limit);
     double beyond = found ? brume_limit_cut_allowance(&histogram, (double)limit->limit) : NAN;
     column->limit = (double)limit->limit;

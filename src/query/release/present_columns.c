@@ -140,8 +140,8 @@ static void add_limit(const brume_answer_table *all, brume_answer_column *column
         column->biased = may_clamp(plan, plan->query->outputs[output].value);
         return;
     }
-    if (limit->bins == 0 || limit->bin == BRUME_LIMIT_NO_BIN)
-        return; /* typed or the owner's, or not found: nobody counted the units above it */
+    if (!brume_plan_limit_is_counted(limit))
+        return;
     brume_limit_histogram histogram = brume_plan_histogram(limit);
     column->cut_units = ceil(brume_limit_cut_units(&histogram, limit->bin));
     double beyond =

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "query/expression/wide.h"
 
 const char *brume_aggregate_word(brume_aggregate_kind kind)
@@ -251,6 +252,14 @@ static const char *hint_for(const char *name)
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
         if (strstr(hints[i].names, word))
             return hints[i].hint;
+    static const char *const known[] = {"count", "sum", "avg", "median", "stddev", "variance"};
+    static const char *const meant[] = {"did you mean COUNT?",  "did you mean SUM?",
+                                        "did you mean AVG?",    "did you mean MEDIAN?",
+                                        "did you mean STDDEV?", "did you mean VARIANCE?"};
+    const char *near = brume_text_nearest(name, known, sizeof known / sizeof *known);
+    for (size_t i = 0; near && i < sizeof known / sizeof *known; i++)
+        if (near == known[i])
+            return meant[i];
     return "use COUNT, SUM, AVG, VAR_*, STDDEV_*, MEDIAN, PERCENTILE_CONT or MODE";
 }
 
