@@ -69,6 +69,8 @@ char *brume_value_text(const brume_value *value, const char *null, bool exactly)
     case BRUME_VALUE_NUMBER:
         if (!isfinite(value->number))
             break;
+        if (value->text)
+            return strdup(value->text);
         if (exactly && !is_whole(value))
             return strdup(brume_shortest(value->number).text);
         if (asprintf(&text, is_whole(value) ? "%.0f" : "%.6g", value->number + 0.0) < 0)

@@ -87,7 +87,7 @@ brume_status brume_query_answer_set(brume_query_answer *answer, size_t row, size
     }
     brume_value copy = *value;
     copy.text = NULL;
-    if (value->kind == BRUME_VALUE_TEXT) {
+    if (value->text) { /* of a number: its digits */
         char *text = malloc(value->length + 1);
         if (!text)
             return brume_no_memory(error, "the answer");
