@@ -16,12 +16,13 @@ static const char explanation[] =
     "{\"name\":\"n\",\"role\":\"value\",\"type\":\"bigint\"},"
     "{\"name\":\"a\",\"role\":\"value\",\"type\":\"double\"}],"
     "\"cost\":{\"epsilon\":0.1,\"delta\":0,\"rho\":null}}";
-static const char answer[] = "{\"columns\":[{\"name\":\"k\",\"role\":\"key\"},"
-                             "{\"name\":\"n\",\"role\":\"value\",\"error_95\":3.5},"
-                             "{\"name\":\"a\",\"role\":\"value\",\"error_95\":2.25}],"
-                             "\"rows\":[[\"x\",7,1.5],[\"y\",8,null],[null,9,0.1]],"
-                             "\"cost\":{\"epsilon\":0.1,\"delta\":0,\"rho\":null},"
-                             "\"remaining\":{\"epsilon\":0.9,\"delta\":1e-6},\"cached\":false}";
+static const char answer[] =
+    "{\"columns\":[{\"name\":\"k\",\"role\":\"key\"},"
+    "{\"name\":\"n\",\"role\":\"value\",\"error_95\":3.5},"
+    "{\"name\":\"a\",\"role\":\"value\",\"error_95\":2.25,\"cut_allowance\":12.5}],"
+    "\"rows\":[[\"x\",7,1.5],[\"y\",8,null],[null,9,0.1]],"
+    "\"cost\":{\"epsilon\":0.1,\"delta\":0,\"rho\":null},"
+    "\"remaining\":{\"epsilon\":0.9,\"delta\":1e-6},\"cached\":false}";
 static const char datasets[] = "{\"datasets\":[{\"name\":\"t\"}]}";
 static const char shown[] =
     "{\"dataset\":\"t\",\"unit\":\"who\",\"columns\":[{\"name\":\"who\",\"type\":\"text\"},"

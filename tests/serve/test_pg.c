@@ -146,7 +146,7 @@ static void every_execution_asks_once(void **state)
     assert_int_equal(peer.queries, 1);
     assert_string_equal(types_of(&peer), "CZ12NDDsDCCZ");
     assert_true(says(&peer, "charged epsilon 0.1; left: epsilon 0.9, delta 1e-06"));
-    assert_true(says(&peer, "95 % errors: n ±3.5, a ±2.25"));
+    assert_true(says(&peer, "95 % errors: n ±3.5, a ±2.25 and by estimate 12.5 that limits cut"));
     fake_clear(&peer);
 }
 

@@ -313,7 +313,8 @@ static void write_amounts(FILE *out, const json_t *amounts)
     }
 }
 
-/* The errors of the columns, in a sentence. */
+/* The errors of the columns, in a sentence; with what limits may have cut, by estimate. Where that
+ * is not known the noise alone would look like all of the error. */
 static void write_errors(FILE *out, const json_t *answer)
 {
     const char *comma = "95 % errors: ";
@@ -321,10 +322,13 @@ static void write_errors(FILE *out, const json_t *answer)
     size_t i;
     json_array_foreach (json_object_get(answer, "columns"), i, column) {
         const json_t *bar = json_object_get(column, "error_95");
+        double cut = json_number_value(json_object_get(column, "cut_allowance")); /* 0: none */
         const char *name = json_string_value(json_object_get(column, "name"));
-        if (!json_is_number(bar) || !name)
+        if (!json_is_number(bar) || !name || json_is_false(json_object_get(column, "cut_known")))
             continue;
         fprintf(out, "%s%s ±%.4g", comma, name, json_number_value(bar));
+        if (cut > 0)
+            fprintf(out, " and by estimate %.4g that limits cut", cut);
         comma = ", ";
     }
 }

@@ -7,7 +7,7 @@ import { costText, count, errorText, leftText, valueText } from "./format.js";
 function errorOf(answer, row, column) {
   const about = answer.columns[column];
   const own = answer.row_error_95 ? answer.row_error_95[row][column] : about.error_95;
-  if (typeof own !== "number") return null;
+  if (typeof own !== "number" || about.cut_known === false) return null;
   return own + (typeof about.cut_allowance === "number" ? about.cut_allowance : 0);
 }
 
