@@ -268,6 +268,7 @@ static brume_status describe_arithmetic(const brume_answer_table *all, brume_ans
         if (!reads(query->outputs[output].value, i))
             continue;
         describe(all, &one, i);
+        column->biased = column->biased || one.biased;
         column->cut_not_known = column->cut_not_known || one.cut_not_known;
         limited = limited || one.cut_not_known || one.cut_allowance >= 0;
         if (one.cut_allowance > 0)
@@ -307,8 +308,7 @@ static brume_status fill_column(const brume_answer_table *all, size_t output,
         whole = whole->arguments[0];
     if (whole->kind != BRUME_FORMULA_AGGREGATE) {
         /* what limits and bounds did to a number that was released before is not known here */
-        column->biased = column->biased || all->plan->by_totals ||
-                         brume_formula_count_released(whole) > 0;
+        column->biased = column->biased || brume_formula_count_released(whole) > 0;
         return describe_arithmetic(all, column, output, error);
     }
     const brume_aggregate *aggregate = &all->plan->query->aggregates[whole->index];
