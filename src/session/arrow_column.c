@@ -62,13 +62,13 @@ static bool is_null(const brume_value *value)
 
 static bool is_whole(const brume_value *value)
 {
-    return value->number == floor(value->number) && fabs(value->number) < 0x1p53;
+    return value->text || (value->number == floor(value->number) && fabs(value->number) < 0x1p53);
 }
 
 /* The text of a value in a column of texts. */
 static brume_text text_of(const brume_value *value, char room[32])
 {
-    if (value->kind == BRUME_VALUE_TEXT)
+    if (value->text) /* of a number: its digits */
         return (brume_text){value->text, value->length};
     if (value->kind == BRUME_VALUE_BOOLEAN)
         snprintf(room, 32, "%s", value->boolean ? "true" : "false");
@@ -153,7 +153,7 @@ static bool fill_numbers(const brume_query_answer *answer, size_t column, bool w
     for (size_t row = 0; memory->buffers[1] && row < answer->row_count; row++) {
         const brume_value *value = value_at(answer, row, column);
         if (!is_null(value) && whole)
-            integers[row] = (int64_t)value->number;
+            integers[row] = brume_value_whole(value);
         else if (!is_null(value))
             reals[row] = value->number;
     }

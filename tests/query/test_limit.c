@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include "query/limit/choose.h"
+#include "query/limit/clip.h"
 #include "query/limit/grid.h"
 #include "query/limit/spread.h"
 #include "query/limit/tail.h"
@@ -41,6 +42,32 @@ static void a_unit_is_in_the_bin_whose_edge_is_next_above(void **state)
     assert_true(brume_limit_part((brume_i128)-7, 2) == 49);
     assert_true(brume_limit_part((brume_i128)1 << 100, 1) == (brume_u128)1 << 80);
     assert_true(brume_limit_part((brume_i128)1 << 100, 2) == (brume_u128)1 << 106);
+}
+
+/* 2^22 groups with 2^53 or more each: their squares add up to 2^128, which is 0 in 128 bits. */
+static void a_norm_that_does_not_fit_leaves_nothing(void **state)
+{
+    (void)state;
+    const brume_i128 large = (brume_i128)1 << 53;
+    brume_u128 norm = 0, wrapped = 0;
+    for (size_t i = 0; i < 1 << 22; i++) {
+        norm = brume_limit_add(norm, brume_limit_part(large, 2));
+        wrapped += brume_limit_part(large, 2);
+    }
+    assert_true(wrapped == 0 && !brume_limit_factor_of(wrapped, 8, 2).cuts);
+    assert_true(norm == BRUME_LIMIT_ENDLESS);
+    assert_true(brume_limit_add(norm, 1) == BRUME_LIMIT_ENDLESS);
+    assert_true(brume_limit_add(0, 49) == 49 && brume_limit_add(49, 0) == 49);
+    const brume_limit_factor factors[] = {brume_limit_factor_of(norm, UINT64_C(1) << 63, 2),
+                                          brume_limit_factor_within(norm, UINT64_MAX)};
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(factors[i].cuts);
+        assert_int_equal(brume_limit_clip(-large, &factors[i], UINT64_C(1) << 63, -20, 2), 0);
+        assert_int_equal(brume_limit_follow(large, &factors[i], 0), 0);
+    }
+    /* one step below it, the factor is that of the norm */
+    brume_limit_factor last = brume_limit_factor_of(norm - 1, UINT64_C(1) << 63, 2);
+    assert_true(last.cuts && last.factor > 0.49);
 }
 
 /* ---- the rule: histogram, need, and the limit that must come out ---- */
@@ -359,6 +386,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edges_are_powers_of_two_and_their_halves_again),
         cmocka_unit_test(a_unit_is_in_the_bin_whose_edge_is_next_above),
+        cmocka_unit_test(a_norm_that_does_not_fit_leaves_nothing),
         cmocka_unit_test(the_rule_gives_the_limits_of_its_test_vectors),
         cmocka_unit_test(a_small_first_count_says_that_nothing_is_cut),
         cmocka_unit_test(parts_of_a_tail_follow_each_other),

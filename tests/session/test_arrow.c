@@ -32,8 +32,8 @@ static brume_query_answer *make_answer(size_t rows)
             {.kind = BRUME_VALUE_NUMBER, .number = (double)r / 4},
             {.kind = r % 2 ? BRUME_VALUE_NUMBER : BRUME_VALUE_TEXT,
              .number = (double)r,
-             .text = "x",
-             .length = 1},
+             .text = r % 2 ? NULL : "x",
+             .length = !(r % 2)},
             {.kind = BRUME_VALUE_NULL}};
         for (size_t c = 0; c < COLUMNS; c++)
             if (r != 4)

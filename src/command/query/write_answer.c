@@ -79,6 +79,8 @@ char *brume_value_text(const brume_value *value, const char *null, bool exactly)
     case BRUME_VALUE_NUMBER:
         if (!isfinite(value->number))
             break;
+        if (value->text)
+            return strdup(value->text);
         if (exactly && !is_whole(value))
             return strdup(brume_shortest(value->number).text);
         if (asprintf(&text, is_whole(value) ? "%.0f" : "%.6g", value->number + 0.0) < 0)
@@ -183,6 +185,19 @@ static void write_not_found(FILE *out, const brume_answer_column *column)
     fputs("; pay more, or type --limit", out);
 }
 
+/* Arithmetic on aggregates, which may have several limits. */
+static void write_cut(FILE *out, const brume_answer_column *column)
+{
+    if (column->cut_not_known)
+        fprintf(out,
+                "\n%s: how much limits cut of it cannot be told at this price, so there is no bar: "
+                "pay more, or type --limit",
+                column->name);
+    else if (column->cut_allowance > 0)
+        fprintf(out, "\n%s: by estimate limits moved it by up to %s, which the bar allows for",
+                column->name, brume_rounded_up(column->cut_allowance).text);
+}
+
 /* The limits, and what was cut by them. */
 static void write_limits(FILE *out, const brume_query_answer *answer)
 {
@@ -190,6 +205,8 @@ static void write_limits(FILE *out, const brume_query_answer *answer)
         const brume_answer_column *column = &answer->columns[i];
         if (column->limit_not_found)
             write_not_found(out, column);
+        else if (!column->is_key && isnan(column->limit))
+            write_cut(out, column);
         if (column->is_key || column->limit_not_found || isnan(column->limit))
             continue;
         bool selects = !isnan(column->rank_error_95) || !isnan(column->count_error_95);
@@ -260,8 +277,9 @@ static void write_stages(FILE *out, const json_t *stages)
             fputs(brume_shortest(json_number_value(value)).text, out);
         else
             fputs(json_is_string(value) ? json_string_value(value) : "NULL", out);
-        if (json_is_number(bar))
-            fprintf(out, " ± %s", brume_rounded_up(json_number_value(bar)).text);
+        double cut = json_number_value(json_object_get(one, "cut_allowance")); /* 0: none */
+        if (json_is_number(bar) && !json_is_false(json_object_get(one, "cut_known")))
+            fprintf(out, " ± %s", brume_rounded_up(json_number_value(bar) + cut).text);
         fprintf(out, ", for %s %s", concentrated ? "rho" : "epsilon",
                 brume_shortest(json_number_value(amount)).text);
     }

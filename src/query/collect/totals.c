@@ -61,7 +61,8 @@ void brume_totals_norms(const brume_bounder *bounder, const shard *own, const br
     for (size_t i = 0; i < own->totals.count; i++) {
         const total *one = total_in(bounder, own, i);
         if (is_shown(shown, one))
-            norms[one->unit] += brume_limit_part(entry_of(bounder, one, of), p);
+            norms[one->unit] =
+                brume_limit_add(norms[one->unit], brume_limit_part(entry_of(bounder, one, of), p));
     }
 }
 

@@ -30,6 +30,8 @@ brume_limit_factor brume_limit_factor_of(brume_u128 norm, uint64_t limit, int p)
     brume_limit_factor result = {.cuts = norm > most, .norm = norm, .factor = 1};
     if (result.cuts)
         result.factor = (double)limit / (p == 1 ? (double)norm : sqrt((double)norm)) * SLACK;
+    if (norm == BRUME_LIMIT_ENDLESS) /* only for p = 2: nobody knows what T/|v| is */
+        result.factor = 0;
     return result;
 }
 
@@ -38,6 +40,8 @@ brume_limit_factor brume_limit_factor_within(brume_u128 norm, uint64_t square)
     brume_limit_factor result = {.cuts = norm > square, .norm = norm, .factor = 1};
     if (result.cuts)
         result.factor = sqrt((double)square) / sqrt((double)norm) * SLACK;
+    if (norm == BRUME_LIMIT_ENDLESS)
+        result.factor = 0;
     return result;
 }
 

@@ -31,7 +31,7 @@ int brume_limit_shift(double reach, bool refine, double noise);
 typedef struct brume_limit_factor {
     bool cuts;       /* |v|_p > T */
     brume_u128 norm; /* as brume_limit_part adds it up */
-    double factor;   /* not above T/|v|_p, where it cuts; else 1 */
+    double factor;   /* not above T/|v|_p, where it cuts (0 of an endless norm); else 1 */
 } brume_limit_factor;
 
 brume_limit_factor brume_limit_factor_of(brume_u128 norm, uint64_t limit, int p);

@@ -20,7 +20,7 @@ uint64_t brume_limit_edge(size_t bin);
 /* How many bins reach up to a ceiling: the least m with edge(m-1) >= ceiling; 0 is no ceiling. */
 size_t brume_limit_bins(uint64_t ceiling);
 
-/* What a total counts as: |v|, at most BRUME_LIMIT_LARGEST, so that norms fit 128 bits for a
+/* What a total counts as: |v|, at most BRUME_LIMIT_LARGEST, so that norms fit 128 bits for four
  * million cells. A function of the total alone. */
 #define BRUME_LIMIT_LARGEST(p) ((p) == 1 ? (brume_u128)1 << 80 : (brume_u128)1 << 53)
 brume_u128 brume_limit_size(brume_i128 total, int p);
@@ -28,6 +28,15 @@ brume_u128 brume_limit_size(brume_i128 total, int p);
 /* What a total adds to its unit's norm: |v| for p = 1, v^2 for p = 2. Norms are sums of these, the
  * same in any order; for p = 2 they are squares of norms. */
 brume_u128 brume_limit_part(brume_i128 total, int p);
+
+/* A norm with one more part. What does not fit is BRUME_LIMIT_ENDLESS, whatever is added then:
+ * private groups may be more than four million, and a norm that began anew at 0 would cut nothing.
+ */
+#define BRUME_LIMIT_ENDLESS (~(brume_u128)0)
+static inline brume_u128 brume_limit_add(brume_u128 norm, brume_u128 part)
+{
+    return part > BRUME_LIMIT_ENDLESS - norm ? BRUME_LIMIT_ENDLESS : norm + part;
+}
 
 /* The bin, below `bins`, of a norm (p = 1) or of the square of one (p = 2); BRUME_LIMIT_NO_BIN for
  * 0. */

@@ -37,6 +37,17 @@ static brume_value number_value(double x)
     return (brume_value){.kind = BRUME_VALUE_NUMBER, .number = x};
 }
 
+/* A whole number; with its digits where a double may not have it. */
+static brume_value whole_value(int64_t x, char *room, size_t size)
+{
+    brume_value value = number_value((double)x);
+    if (x >= INT64_C(1) << 53 || x <= -(INT64_C(1) << 53)) {
+        value.length = (size_t)snprintf(room, size, "%lld", (long long)x);
+        value.text = room;
+    }
+    return value;
+}
+
 /* Year, month, day of a number of days since 1970-01-01. */
 static void date_of(int64_t days, char *text, size_t size)
 {
@@ -104,7 +115,7 @@ brume_value brume_key_formula_value(brume_type type, const brume_key_value *key,
         return (brume_value){.kind = BRUME_VALUE_BOOLEAN, .boolean = key->integer != 0};
     case BRUME_TYPE_INTEGER:
     case BRUME_TYPE_BIGINT:
-        return number_value((double)key->integer);
+        return whole_value(key->integer, room, size);
     case BRUME_TYPE_DATE:
         date_of(key->integer, room, size);
         break;

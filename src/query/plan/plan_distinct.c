@@ -295,9 +295,11 @@ void brume_distinct_choose_limit(brume_measurement *distinct, double cells)
     double need = brume_limit_need(distinct->scale, gaussian, fmax(1, cells));
     limit->bin = brume_limit_decide(&histogram, need);
     limit->known = true;
-    limit->limit = limit->bin == BRUME_LIMIT_NO_BIN ? 1 : brume_limit_edge(limit->bin);
-    if (limit->ceiling && (limit->limit > limit->ceiling || limit->bin == BRUME_LIMIT_NO_BIN))
-        limit->limit = limit->ceiling;
+    if (limit->bin == BRUME_LIMIT_NO_BIN)
+        limit->limit = limit->ceiling ? limit->ceiling : 1;
+    else
+        limit->limit = brume_limit_edge(limit->bin);
+    brume_plan_cap_limit(limit);
 }
 
 void brume_distinct_forget_limits(brume_plan *plan)

@@ -263,6 +263,23 @@ brume_limit_histogram brume_plan_histogram(const brume_plan_limit *limit)
     return made;
 }
 
+brume_limit_histogram brume_plan_counted(const brume_plan_limit *limit)
+{
+    brume_limit_histogram made = brume_plan_histogram(limit);
+    made.bins = BRUME_LIMIT_BINS;
+    return made;
+}
+
+void brume_plan_cap_limit(brume_plan_limit *limit)
+{
+    if (limit->ceiling == 0 || limit->limit <= limit->ceiling)
+        return;
+    limit->limit = limit->ceiling;
+    limit->bin = brume_limit_bins(limit->ceiling) - 1;
+    if (brume_limit_edge(limit->bin) > limit->ceiling)
+        limit->bin--; /* not the first bin: its edge is 1 */
+}
+
 void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, double cells)
 {
     double noise = 0;
@@ -280,8 +297,7 @@ void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, do
         limit->limit = limit->ceiling;
     else
         limit->known = limit->of.kind != BRUME_TOTAL_SUM;
-    if (limit->ceiling && limit->limit > limit->ceiling)
-        limit->limit = limit->ceiling;
+    brume_plan_cap_limit(limit);
 }
 
 bool brume_plan_limit_counts(const brume_plan_limit *limit)
@@ -306,8 +322,7 @@ bool brume_plan_limit_not_found(const brume_plan_limit *limit)
 
 bool brume_plan_limit_is_counted(const brume_plan_limit *limit)
 {
-    return limit->bins > 0 && limit->bin != BRUME_LIMIT_NO_BIN &&
-           (limit->ceiling == 0 || limit->limit < limit->ceiling);
+    return limit->bins > 0 && limit->bin != BRUME_LIMIT_NO_BIN;
 }
 
 bool brume_plan_cut_is_unknown(const brume_plan *plan, size_t aggregate)

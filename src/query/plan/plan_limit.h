@@ -35,6 +35,10 @@ BRUME_MUST_USE brume_status brume_plan_check_typed(const brume_plan *plan,
  * ceiling, 1 for counts, else none. */
 void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, double cells);
 
+/* A limit above the owner's ceiling becomes the ceiling; its bin is then the last one whose units
+ * the ceiling does not cut. */
+void brume_plan_cap_limit(brume_plan_limit *limit);
+
 /* Price the plan: what choosing takes, if any limit is not known yet, and the
  * noise of the measures; then apply the limits. From plan->amount, allowed_delta and step. */
 BRUME_MUST_USE brume_status brume_plan_price_limited(brume_plan *plan, brume_error *error);
@@ -67,8 +71,10 @@ bool brume_plan_limit_counts(const brume_plan_limit *limit);
  */
 brume_choice_step brume_plan_first_step(const brume_plan *plan);
 
-/* The histogram of a limit, for the rule. */
+/* The histogram of a limit, for the rule: it ends with the owner's ceiling. And for what was cut:
+ * the tail was counted beyond it. */
 brume_limit_histogram brume_plan_histogram(const brume_plan_limit *limit);
+brume_limit_histogram brume_plan_counted(const brume_plan_limit *limit);
 
 /* The limit that an aggregate is mostly about; NULL: it has none. */
 const brume_plan_limit *brume_plan_limit_of(const brume_plan *plan, size_t aggregate);
@@ -77,9 +83,8 @@ const brume_plan_limit *brume_plan_limit_of(const brume_plan *plan, size_t aggre
  */
 bool brume_plan_limit_not_found(const brume_plan_limit *limit);
 
-/* Was it found in a histogram that also has the units above it? Nobody counted those above a limit
- * that was typed or registered, nor those above a chosen one that is the owner's ceiling: the
- * histogram ends there, and its last bin is open. */
+/* Was it found in a histogram, so that the units above it were counted too? Nobody counted those
+ * above a limit that was typed or registered. */
 bool brume_plan_limit_is_counted(const brume_plan_limit *limit);
 
 /* A count or a sum whose limit was not found, without a ceiling: nobody knows what was cut of it.

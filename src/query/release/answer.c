@@ -7,18 +7,18 @@
 
 #include "base/error.h"
 
-static void clear_column(brume_answer_column *column)
+brume_answer_column brume_answer_column_empty(void)
 {
-    *column = (brume_answer_column){.error_95 = NAN,
-                                    .limit = NAN,
-                                    .cut_units = NAN,
-                                    .cut_allowance = NAN,
-                                    .rank_error_95 = NAN,
-                                    .count_error_95 = NAN,
-                                    .gap_95 = NAN,
-                                    .quantile = NAN,
-                                    .threshold = -1,
-                                    .bias = {NAN, NAN, NAN, NAN}};
+    return (brume_answer_column){.error_95 = NAN,
+                                 .limit = NAN,
+                                 .cut_units = NAN,
+                                 .cut_allowance = NAN,
+                                 .rank_error_95 = NAN,
+                                 .count_error_95 = NAN,
+                                 .gap_95 = NAN,
+                                 .quantile = NAN,
+                                 .threshold = -1,
+                                 .bias = {NAN, NAN, NAN, NAN}};
 }
 
 brume_status brume_query_answer_open(size_t column_count, size_t row_count,
@@ -39,7 +39,7 @@ brume_status brume_query_answer_open(size_t column_count, size_t row_count,
     answer->column_count = column_count;
     answer->row_count = row_count;
     for (size_t i = 0; i < column_count; i++)
-        clear_column(&answer->columns[i]);
+        answer->columns[i] = brume_answer_column_empty();
     for (size_t i = 0; i < cells; i++)
         answer->errors[i] = NAN;
     *out = answer;
@@ -87,7 +87,7 @@ brume_status brume_query_answer_set(brume_query_answer *answer, size_t row, size
     }
     brume_value copy = *value;
     copy.text = NULL;
-    if (value->kind == BRUME_VALUE_TEXT) {
+    if (value->text) { /* of a number: its digits */
         char *text = malloc(value->length + 1);
         if (!text)
             return brume_no_memory(error, "the answer");

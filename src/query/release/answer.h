@@ -38,7 +38,7 @@ typedef struct brume_answer_column {
     double error_95;      /* the largest of the rows */
     double cut_units;     /* hardly more units than this are above it */
     double cut_allowance; /* estimate of what they have beyond it, the largest of the rows */
-    bool is_limited;      /* it has the three; NaN: not known */
+    bool is_limited;      /* it has the three; NaN: not known, or of arithmetic: several limits */
     bool limit_not_found; /* too few units for the price */
     bool cut_not_known;   /* so many may be cut that no estimate is given: it has no bar */
     bool biased;          /* limits or bounds may move it */
@@ -77,6 +77,9 @@ typedef struct brume_query_answer {
     json_t *stages;   /* scalar subqueries that were asked first (stages.c), or NULL */
     json_t *warnings; /* sentences about the query (domain_warnings.h), or NULL */
 } brume_query_answer;
+
+/* A column of which nothing is said. */
+brume_answer_column brume_answer_column_empty(void);
 
 /* Room for a table of this shape, in which nothing is said of any column and every value is NULL.
  */

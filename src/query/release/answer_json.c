@@ -2,6 +2,7 @@
 #include "query/release/answer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,8 @@ static json_t *value_to_json(const brume_value *value)
     case BRUME_VALUE_BOOLEAN:
         return json_boolean(value->boolean);
     case BRUME_VALUE_NUMBER:
+        if (value->text)
+            return json_integer((json_int_t)brume_value_whole(value));
         if (value->number == floor(value->number) && fabs(value->number) < 0x1p53)
             return json_integer((json_int_t)value->number);
         return real_or_null(value->number);
@@ -267,12 +270,18 @@ static brume_status read_column(const json_t *json, brume_answer_column *column,
     return BRUME_OK;
 }
 
-static brume_value read_value(const json_t *json)
+static brume_value read_value(const json_t *json, char room[32])
 {
     if (json_is_boolean(json))
         return (brume_value){.kind = BRUME_VALUE_BOOLEAN, .boolean = json_is_true(json)};
-    if (json_is_number(json))
-        return (brume_value){.kind = BRUME_VALUE_NUMBER, .number = json_number_value(json)};
+    if (json_is_number(json)) {
+        brume_value number = {.kind = BRUME_VALUE_NUMBER, .number = json_number_value(json)};
+        if (json_is_integer(json) && fabs(number.number) >= 0x1p53) {
+            number.length = (size_t)snprintf(room, 32, "%lld", (long long)json_integer_value(json));
+            number.text = room;
+        }
+        return number;
+    }
     if (json_is_string(json))
         return (brume_value){.kind = BRUME_VALUE_TEXT,
                              .text = json_string_value(json),
@@ -287,7 +296,8 @@ static brume_status read_row(const json_t *row, const json_t *errors, size_t num
     if (json_array_size(row) != answer->column_count)
         return damaged(error);
     for (size_t i = 0; i < answer->column_count; i++) {
-        brume_value value = read_value(json_array_get(row, i));
+        char room[32];
+        brume_value value = read_value(json_array_get(row, i), room);
         BRUME_TRY(brume_query_answer_set(answer, number, i, &value, error));
         const json_t *bar = json_array_get(errors, i);
         answer->errors[number * answer->column_count + i] = !errors ? answer->columns[i].error_95

@@ -1,6 +1,7 @@
 /* Queries of public tables only: see the header. */
 #include "query/release/ask_public.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +92,16 @@ static bool is_number(const brume_text *type)
     return type->length > 8 && memcmp(type->data, "DECIMAL(", 8) == 0;
 }
 
+/* The digits of a whole number of 64 bits at or beyond 2^53. */
+static bool is_long(const char *digits)
+{
+    char *end = NULL;
+    errno = 0;
+    long long whole = strtoll(digits, &end, 10);
+    return end != digits && !*end && errno == 0 &&
+           (whole >= INT64_C(1) << 53 || whole <= -(INT64_C(1) << 53));
+}
+
 static brume_status read_cell(const brume_text *text, const brume_text *type, brume_value *value,
                               brume_error *error)
 {
@@ -100,12 +111,15 @@ static brume_status read_cell(const brume_text *text, const brume_text *type, br
     bool boolean = type->length == 7 &&
                    (memcmp(type->data, "BOOLEAN", 7) == 0 || memcmp(type->data, "boolean", 7) == 0);
     if (is_number(type))
-        *value = (brume_value){.kind = BRUME_VALUE_NUMBER, .number = strtod(copy, NULL)};
+        *value = (brume_value){.kind = BRUME_VALUE_NUMBER,
+                               .number = strtod(copy, NULL),
+                               .text = is_long(copy) ? copy : NULL,
+                               .length = is_long(copy) ? text->length : 0};
     else if (boolean)
         *value = (brume_value){.kind = BRUME_VALUE_BOOLEAN, .boolean = *copy == 't'};
     else
         *value = (brume_value){.kind = BRUME_VALUE_TEXT, .text = copy, .length = text->length};
-    if (value->kind != BRUME_VALUE_TEXT)
+    if (!value->text)
         free(copy);
     return BRUME_OK;
 }

@@ -32,7 +32,8 @@ static brume_status find_shown(const brume_plan *plan, const brume_collected *co
 
 /* ---- what is counted ---- */
 
-/* The true histogram of a limit: it lives as long as noisy numbers are drawn from it. */
+/* The true histogram of a limit: it lives as long as noisy numbers are drawn from it. It goes on
+ * beyond the owner's ceiling, so that the units that a ceiling cuts can be counted. */
 typedef struct true_bins {
     int64_t units[BRUME_LIMIT_BINS];
 } true_bins;
@@ -48,9 +49,9 @@ static brume_status find_bins(const brume_plan *plan, brume_plan_limit *limit,
     limit->first = (brume_limit_count){0};
     limit->tail = (brume_limit_tail){0};
     memset(limit->noisy, 0, sizeof limit->noisy);
-    BRUME_TRY(brume_collected_histogram(collected, &limit->of, limit->norm, limit->bins, shown,
+    BRUME_TRY(brume_collected_histogram(collected, &limit->of, limit->norm, BRUME_LIMIT_BINS, shown,
                                         units, error));
-    for (size_t i = 0; i < limit->bins; i++)
+    for (size_t i = 0; i < BRUME_LIMIT_BINS; i++)
         all->units[i] = (int64_t)units[i];
     return BRUME_OK;
 }
@@ -66,8 +67,10 @@ static int64_t units_in(const true_bins *all, size_t from, size_t end)
 static brume_status draw_histogram(const brume_plan *plan, brume_plan_limit *limit,
                                    const true_bins *all, brume_bits *bits, brume_error *error)
 {
+    true_bins open = *all; /* the last bin is */
+    open.units[limit->bins - 1] = units_in(all, limit->bins - 1, BRUME_LIMIT_BINS);
     limit->scale = plan->limited.histogram_scale;
-    return brume_draw_counts(plan->price.noise, limit->scale, all->units, limit->bins, bits,
+    return brume_draw_counts(plan->price.noise, limit->scale, open.units, limit->bins, bits,
                              limit->noisy, error);
 }
 
@@ -77,7 +80,7 @@ static brume_status draw_first(const brume_plan *plan, brume_plan_limit *limit, 
                                const true_bins *all, brume_bits *bits, bool *quiet,
                                brume_error *error)
 {
-    int64_t above = units_in(all, from, limit->bins);
+    int64_t above = units_in(all, from, BRUME_LIMIT_BINS);
     brume_limit_count drawn = {.from = from, .scale = plan->limited.count_scale};
     BRUME_TRY(
         brume_draw_counts(plan->price.noise, drawn.scale, &above, 1, bits, &drawn.noisy, error));
@@ -87,7 +90,7 @@ static brume_status draw_first(const brume_plan *plan, brume_plan_limit *limit, 
     return BRUME_OK;
 }
 
-/* The tail above the limit, and once more where it is in doubt. */
+/* The tail above the limit, and once more where it is in doubt and the limit can go up. */
 static brume_status draw_tail(const brume_plan *plan, brume_plan_limit *limit, const true_bins *all,
                               brume_bits *bits, brume_choice_step *step, brume_error *error)
 {
@@ -96,14 +99,15 @@ static brume_status draw_tail(const brume_plan *plan, brume_plan_limit *limit, c
     brume_limit_tail drawn = {
         .from = limit->bin + 1, .looks = 1, .scale = plan->limited.tail_scale};
     for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
-        parts[i] = units_in(all, brume_limit_part_from(drawn.from, i, limit->bins),
-                            brume_limit_part_from(drawn.from, i + 1, limit->bins));
+        parts[i] = units_in(all, brume_limit_part_from(drawn.from, i, BRUME_LIMIT_BINS),
+                            brume_limit_part_from(drawn.from, i + 1, BRUME_LIMIT_BINS));
     BRUME_TRY(brume_draw_counts(plan->price.noise, drawn.scale, parts, BRUME_LIMIT_PARTS, bits,
                                 drawn.noisy, error));
     limit->tail = drawn;
     *step = BRUME_CHOICE_TAIL;
     brume_limit_histogram histogram = brume_plan_histogram(limit);
-    if (!brume_limit_is_in_doubt(&histogram))
+    bool highest = limit->ceiling > 0 && limit->limit >= limit->ceiling;
+    if (highest || !brume_limit_is_in_doubt(&histogram))
         return BRUME_OK;
     BRUME_TRY(brume_draw_counts(plan->price.noise, plan->limited.again_scale, parts,
                                 BRUME_LIMIT_PARTS, bits, again, error));
@@ -264,7 +268,7 @@ static brume_status present_limit(const brume_plan *plan, const brume_plan_limit
             (brume_value){.kind = BRUME_VALUE_NUMBER,
                           .number = (double)limit->limit * brume_plan_limit_step(plan, limit)};
     if (brume_plan_limit_is_counted(limit)) {
-        brume_limit_histogram histogram = brume_plan_histogram(limit);
+        brume_limit_histogram histogram = brume_plan_counted(limit);
         values[2] = (brume_value){.kind = BRUME_VALUE_NUMBER,
                                   .number = ceil(brume_limit_cut_units(&histogram, limit->bin))};
     }

@@ -83,8 +83,9 @@ static brume_status key_of(const brume_question *question, const brume_plan *pla
     free(names);
     if (status != BRUME_OK)
         return status;
-    snprintf(shape, sizeof shape, "limit %d norm %d ceiling %llu cells %llu", (int)limit->of.kind,
-             limit->norm, (unsigned long long)limit->ceiling,
+    /* "counted": earlier choices under a ceiling did not count the units above it */
+    snprintf(shape, sizeof shape, "limit %d norm %d ceiling %llu%s cells %llu", (int)limit->of.kind,
+             limit->norm, (unsigned long long)limit->ceiling, limit->ceiling ? " counted" : "",
              (unsigned long long)plan->shape.cells);
     const char *what = of->distinct ? "choice of a limit on distinct values" : "choice of a limit";
     const char *first[] = {what, statement, shape};
@@ -256,7 +257,10 @@ brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
     return BRUME_OK;
 }
 
-/* Of a limit that is to be chosen: the recorded choice that may be used, or why there is none. */
+/* Of a limit that is to be chosen: the recorded choice that may be used, or why there is none.
+ * Private groups: which of them are shown is drawn anew by each query, and the recorded counts are
+ * of units by what they have in the groups that were shown then. With other groups the limit would
+ * be another, and more units cut than the counts say. So none is used. */
 static brume_status recall_one(brume_ledger *ledger, const brume_question *question,
                                const brume_plan *plan, bool noisy_too, const chosen *of,
                                brume_plan_limit *limit, brume_error *error)
@@ -264,7 +268,7 @@ static brume_status recall_one(brume_ledger *ledger, const brume_question *quest
     char key[65];
     brume_plan_limit best;
     size_t count = 0;
-    if (limit->source != BRUME_LIMIT_AUTO)
+    if (limit->source != BRUME_LIMIT_AUTO || plan->shape.private_keys)
         return BRUME_OK;
     BRUME_TRY(key_of(question, plan, of, key, error));
     BRUME_TRY(read_choices(ledger, key, of, limit, &best, &count, error));

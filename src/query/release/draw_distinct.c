@@ -93,8 +93,8 @@ static brume_status draw_tail(brume_measurement *distinct, const int64_t *units,
     brume_limit_tail drawn = {
         .from = limit->bin + 1, .looks = 1, .scale = distinct->distinct.tail_scale};
     for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
-        for (size_t j = brume_limit_part_from(drawn.from, i, limit->bins);
-             j < brume_limit_part_from(drawn.from, i + 1, limit->bins); j++)
+        for (size_t j = brume_limit_part_from(drawn.from, i, BRUME_LIMIT_BINS);
+             j < brume_limit_part_from(drawn.from, i + 1, BRUME_LIMIT_BINS); j++)
             parts[i] += units[j];
     BRUME_TRY(brume_draw_counts(distinct->noise, drawn.scale, parts, BRUME_LIMIT_PARTS, bits,
                                 drawn.noisy, error));
@@ -108,16 +108,18 @@ static brume_status choose(brume_measurement *distinct, const brume_collected *p
 {
     brume_plan_limit *limit = &distinct->distinct.limit;
     uint64_t units[BRUME_LIMIT_BINS];
-    int64_t counts[BRUME_LIMIT_BINS];
+    int64_t counts[BRUME_LIMIT_BINS], open[BRUME_LIMIT_BINS] = {0}; /* open: the last bin is */
     brume_plan_forget_limit(limit);
     limit->bins = brume_limit_bins(limit->ceiling);
     BRUME_TRY(brume_collected_histogram((brume_collected *)pairs, &limit->of, limit->norm,
-                                        limit->bins, shown, units, error));
-    for (size_t i = 0; i < limit->bins; i++)
+                                        BRUME_LIMIT_BINS, shown, units, error));
+    for (size_t i = 0; i < BRUME_LIMIT_BINS; i++) {
         counts[i] = (int64_t)units[i];
+        open[i < limit->bins ? i : limit->bins - 1] += counts[i];
+    }
     limit->gaussian = distinct->noise != BRUME_NOISE_DISCRETE_LAPLACE;
     limit->scale = distinct->distinct.histogram_scale;
-    BRUME_TRY(brume_draw_counts(distinct->noise, limit->scale, counts, limit->bins, bits,
+    BRUME_TRY(brume_draw_counts(distinct->noise, limit->scale, open, limit->bins, bits,
                                 limit->noisy, error));
     brume_distinct_choose_limit(distinct, cells);
     if (limit->bin == BRUME_LIMIT_NO_BIN)
@@ -196,7 +198,7 @@ void brume_show_distinct(const brume_plan *plan, size_t index, const brume_drawn
     if (!plan->measurements[index].collection.totals)
         return; /* nothing was cut */
     bool found = brume_plan_limit_is_counted(limit);
-    brume_limit_histogram histogram = brume_plan_histogram(limit);
+    brume_limit_histogram histogram = brume_plan_counted(limit);
     double beyond = found ? brume_limit_cut_allowance(&histogram, (double)limit->limit) : NAN;
     column->limit = (double)limit->limit;
     column->cut_units = found ? ceil(brume_limit_cut_units(&histogram, limit->bin)) : NAN;

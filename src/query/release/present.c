@@ -32,6 +32,7 @@ typedef struct interval_source {
     brume_present_source source;
     size_t group;
     double beta;
+    const brume_cut *cut; /* by which intervals are wider; NULL: by nothing */
 } interval_source;
 
 /* Interval arithmetic over the tree; false where there is no finite interval. */
@@ -49,6 +50,10 @@ static bool interval_of(const brume_formula *formula, const interval_source *fro
         brume_shown one =
             brume_present_show(&from->source, formula->index, from->group, from->beta);
         *out = one.interval;
+        if (from->cut) {
+            out->lower -= from->cut[formula->index].less;
+            out->upper += from->cut[formula->index].more;
+        }
         return one.has_interval;
     }
     case BRUME_FORMULA_LITERAL:
@@ -110,9 +115,11 @@ static void free_row(brume_answer_row *row)
     free(row->texts);
 }
 
-static double error_of(const brume_answer_table *all, const brume_formula *formula, size_t group,
-                       const brume_value *value)
+double brume_present_error(const brume_answer_table *all, const brume_answer_row *row,
+                           size_t output, const brume_cut *cut)
 {
+    const brume_formula *formula = all->plan->query->outputs[output].value;
+    const brume_value *value = &row->outputs[output];
     size_t used = brume_formula_count_aggregates(formula);
     size_t released = brume_formula_count_released(formula);
     /* An error at 95 % is all that is known of what was released before: it leaves nothing for the
@@ -121,14 +128,14 @@ static double error_of(const brume_answer_table *all, const brume_formula *formu
         value->kind != BRUME_VALUE_NUMBER)
         return NAN;
     interval_source from = {
-        {all->plan, all->drawn, all->modes}, group, whole_beta / fmax(1, (double)used)};
+        {all->plan, all->drawn, all->modes}, row->group, whole_beta / fmax(1, (double)used), cut};
     brume_interval bar;
     if (!interval_of(formula, &from, &bar))
         return NAN;
     double centre = value->number;
     if (formula->kind == BRUME_FORMULA_AGGREGATE &&
         !brume_error_varies(all->plan, formula)) /* the width does not see the clamp */
-        centre = brume_present_show(&from.source, formula->index, group, from.beta).raw.number;
+        centre = brume_present_show(&from.source, formula->index, row->group, from.beta).raw.number;
     return fmax(bar.upper - centre, centre - bar.lower);
 }
 
@@ -177,7 +184,7 @@ static void fill_outputs(brume_answer_table *all, brume_answer_row *row)
         bool plain = formula->kind == BRUME_FORMULA_AGGREGATE ||
                      formula->kind == BRUME_FORMULA_WINDOW;
         row->outputs[i] = brume_formula_evaluate(formula, row->keys, plain ? row->shown : row->raw);
-        row->errors[i] = error_of(all, formula, row->group, &row->outputs[i]);
+        row->errors[i] = brume_present_error(all, row, i, NULL);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "query/release/present_parts.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -34,15 +35,20 @@ static const char *mechanism_of(const brume_plan *plan, const brume_formula *for
     return NULL;
 }
 
-/* Does clamping move a value that the output uses? */
+/* Does clamping move a value that the aggregate uses? */
+static bool clamps(const brume_plan *plan, size_t index)
+{
+    const brume_aggregate *aggregate = &plan->query->aggregates[index];
+    return aggregate->argument && aggregate->kind != BRUME_AGGREGATE_COUNT &&
+           aggregate->kind != BRUME_AGGREGATE_COUNT_DISTINCT &&
+           brume_bias_may_clamp(aggregate->argument);
+}
+
+/* ... one that the output uses? */
 static bool may_clamp(const brume_plan *plan, const brume_formula *formula)
 {
-    if (formula->kind == BRUME_FORMULA_AGGREGATE) {
-        const brume_aggregate *aggregate = &plan->query->aggregates[formula->index];
-        return aggregate->argument && aggregate->kind != BRUME_AGGREGATE_COUNT &&
-               aggregate->kind != BRUME_AGGREGATE_COUNT_DISTINCT &&
-               brume_bias_may_clamp(aggregate->argument);
-    }
+    if (formula->kind == BRUME_FORMULA_AGGREGATE)
+        return clamps(plan, formula->index);
     for (size_t i = 0; i < formula->argument_count; i++)
         if (may_clamp(plan, formula->arguments[i]))
             return true;
@@ -68,18 +74,28 @@ static void add_details(const brume_answer_table *all, brume_answer_column *colu
         brume_measurement_show(plan, i, all->drawn, aggregate, column);
 }
 
-/* What the rows of a column share of an allowance for all groups: as much as of the values. The
- * largest share; NaN without rows. */
-static double largest_share(const brume_answer_table *all, size_t output)
+static double size_in(const brume_answer_row *row, size_t aggregate)
 {
-    double sum = 0, largest = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        const brume_value *value = &all->rows[i].outputs[output];
-        double size = value->kind == BRUME_VALUE_NUMBER ? fabs(value->number) : 0;
-        sum += size;
-        largest = fmax(largest, size);
-    }
-    return sum > 0 ? largest / sum : 1;
+    const brume_value *value = &row->shown[aggregate];
+    return value->kind == BRUME_VALUE_NUMBER ? fabs(value->number) : 0;
+}
+
+static double largest_size(const brume_answer_table *all, size_t aggregate)
+{
+    double largest = 0;
+    for (size_t i = 0; i < all->count; i++)
+        largest = fmax(largest, size_in(&all->rows[i], aggregate));
+    return largest;
+}
+
+/* What the rows of an aggregate share of an allowance for all groups: as much as of the values. The
+ * largest share. */
+static double largest_share(const brume_answer_table *all, size_t aggregate)
+{
+    double sum = 0;
+    for (size_t i = 0; i < all->count; i++)
+        sum += size_in(&all->rows[i], aggregate);
+    return sum > 0 ? largest_size(all, aggregate) / sum : 1;
 }
 
 /* The largest size of a value, in the units of the query. */
@@ -90,12 +106,11 @@ static double largest_value(const brume_plan *plan, const brume_plan_aggregate *
 }
 
 /* Of a sum that is computed from a count: what one row adds to it, in the mean of all groups. */
-static double mean_size(const brume_answer_table *all, size_t output, int count)
+static double mean_size(const brume_answer_table *all, size_t aggregate, int count)
 {
     double sum = 0, rows = 0;
     for (size_t i = 0; i < all->count; i++) {
-        const brume_value *value = &all->rows[i].outputs[output];
-        sum += value->kind == BRUME_VALUE_NUMBER ? fabs(value->number) : 0;
+        sum += size_in(&all->rows[i], aggregate);
         rows += fmax(0, brume_drawn_number(all->drawn, count, all->rows[i].group));
     }
     return sum / fmax(1, rows);
@@ -116,8 +131,7 @@ static bool cuts_nobody(const brume_answer_table *all, const brume_plan_limit *l
 /* The limit of an aggregate, how many units are above it, and what they may have beyond it. Norms
  * of several groups are lengths: what a unit loses in all groups together is at most the square
  * root of their number times that. */
-static void add_limit(const brume_answer_table *all, brume_answer_column *column, size_t output,
-                      size_t aggregate)
+static void add_limit(const brume_answer_table *all, brume_answer_column *column, size_t aggregate)
 {
     const brume_plan *plan = all->plan;
     const brume_plan_limit *limit = brume_plan_limit_of(plan, aggregate);
@@ -137,27 +151,134 @@ static void add_limit(const brume_answer_table *all, brume_answer_column *column
     column->limit_not_found = brume_plan_limit_not_found(limit);
     if (cuts_nobody(all, limit)) {
         column->cut_units = column->cut_allowance = 0;
-        column->biased = may_clamp(plan, plan->query->outputs[output].value);
+        column->biased = clamps(plan, aggregate);
         return;
     }
     if (!brume_plan_limit_is_counted(limit))
         return;
-    brume_limit_histogram histogram = brume_plan_histogram(limit);
+    brume_limit_histogram histogram = brume_plan_counted(limit);
     column->cut_units = ceil(brume_limit_cut_units(&histogram, limit->bin));
     double beyond =
         brume_limit_cut_allowance(&histogram, (double)limit->limit); /* NaN: not known */
-    column->biased = !(beyond <= 0 && column->cut_units <= 0) ||
-                     may_clamp(plan, plan->query->outputs[output].value);
+    column->biased = !(beyond <= 0 && column->cut_units <= 0) || clamps(plan, aggregate);
     if (limit->norm == 2)
         beyond *= sqrt(plan->shape.cells ? (double)plan->shape.cells : fmax(1, (double)all->count));
     if (by_rows)
-        column->cut_allowance = beyond * mean_size(all, output, from->count) *
-                                largest_share(all, output);
+        column->cut_allowance = beyond * mean_size(all, aggregate, from->count) *
+                                largest_share(all, aggregate);
     else if (from->centred < 0 && from->selection < 0)
-        column->cut_allowance = beyond * step * largest_share(all, output);
+        column->cut_allowance = beyond * step * largest_share(all, aggregate);
     column->cut_not_known = isnan(beyond) &&
                             (by_rows || (from->centred < 0 && from->selection < 0));
     /* of means, quantiles and modes nothing is known but the units */
+}
+
+/* All that is said of an aggregate beside its value and noise. */
+static void describe(const brume_answer_table *all, brume_answer_column *column, size_t aggregate)
+{
+    add_details(all, column, aggregate);
+    if (all->plan->aggregates[aggregate].distinct >= 0)
+        column->cut_allowance *= largest_share(all, aggregate);
+    add_limit(all, column, aggregate);
+}
+
+/* ---- arithmetic on aggregates ---- */
+
+static bool reads(const brume_formula *formula, size_t aggregate)
+{
+    if (formula->kind == BRUME_FORMULA_AGGREGATE && formula->index == aggregate)
+        return true;
+    for (size_t i = 0; i < formula->argument_count; i++)
+        if (reads(formula->arguments[i], aggregate))
+            return true;
+    return false;
+}
+
+/* What limits may have cut of an aggregate that an output is computed from. */
+typedef struct cut_part {
+    size_t aggregate;
+    double allowance, largest; /* in the row where the aggregate is largest, and how large */
+    bool less, more;           /* it may truly be less, or more */
+} cut_part;
+
+typedef struct cut_parts {
+    cut_part *list;
+    size_t count;
+    brume_cut *room; /* for one row; by aggregates */
+} cut_parts;
+
+/* A count, and a sum of what is never negative, may truly be more; one of what is never positive,
+ * less; other sums either. */
+static cut_part part_of(const brume_answer_table *all, size_t aggregate, double allowance)
+{
+    const brume_plan *plan = all->plan;
+    bool sums = plan->query->aggregates[aggregate].kind == BRUME_AGGREGATE_SUM;
+    const brume_plan_value *value = sums ? &plan->values[plan->aggregates[aggregate].value] : NULL;
+    return (cut_part){.aggregate = aggregate,
+                      .allowance = allowance,
+                      .largest = largest_size(all, aggregate),
+                      .less = value && value->low < 0,
+                      .more = !value || value->high > 0};
+}
+
+/* How much further off the output may be in a row, by interval arithmetic: of each aggregate as
+ * much was cut there as it is smaller than in its largest row. NaN: that is not known. */
+static double moved_in(const brume_answer_table *all, const brume_answer_row *row, size_t output,
+                       const cut_parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        const cut_part *one = &parts->list[i];
+        double share = one->largest > 0 ? size_in(row, one->aggregate) / one->largest : 1;
+        parts->room[one->aggregate] = (brume_cut){one->less ? one->allowance * share : 0,
+                                                  one->more ? one->allowance * share : 0};
+    }
+    return brume_present_error(all, row, output, parts->room) - row->errors[output];
+}
+
+/* The row that is moved most, of those that have a bar for their noise. */
+static void add_moved(const brume_answer_table *all, brume_answer_column *column, size_t output,
+                      const cut_parts *parts)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        if (isnan(all->rows[i].errors[output]))
+            continue;
+        double moved = moved_in(all, &all->rows[i], output, parts);
+        if (isnan(moved)) /* what it is divided by may be nothing at all, for example */
+            column->cut_not_known = true;
+        column->cut_allowance = fmax(column->cut_allowance, moved); /* skips NaN */
+    }
+    if (column->cut_not_known)
+        column->cut_allowance = NAN;
+    column->is_limited = column->cut_not_known || !isnan(column->cut_allowance);
+}
+
+/* What limits did to an output that is arithmetic on aggregates. */
+static brume_status describe_arithmetic(const brume_answer_table *all, brume_answer_column *column,
+                                        size_t output, brume_error *error)
+{
+    const brume_query *query = all->plan->query;
+    size_t count = query->aggregate_count;
+    cut_parts parts = {calloc(count + 1, sizeof *parts.list), 0,
+                       calloc(count + 1, sizeof *parts.room)};
+    brume_status status = parts.list && parts.room ? BRUME_OK
+                                                   : brume_no_memory(error, "the answer");
+    bool limited = false;
+    for (size_t i = 0; status == BRUME_OK && i < count; i++) {
+        brume_answer_column one = brume_answer_column_empty();
+        if (!reads(query->outputs[output].value, i))
+            continue;
+        describe(all, &one, i);
+        column->biased = column->biased || one.biased;
+        column->cut_not_known = column->cut_not_known || one.cut_not_known;
+        limited = limited || one.cut_not_known || one.cut_allowance >= 0;
+        if (one.cut_allowance > 0)
+            parts.list[parts.count++] = part_of(all, i, one.cut_allowance);
+    }
+    if (limited)
+        add_moved(all, column, output, &parts);
+    free(parts.list);
+    free(parts.room);
+    return status;
 }
 
 static brume_status fill_column(const brume_answer_table *all, size_t output,
@@ -187,17 +308,13 @@ static brume_status fill_column(const brume_answer_table *all, size_t output,
         whole = whole->arguments[0];
     if (whole->kind != BRUME_FORMULA_AGGREGATE) {
         /* what limits and bounds did to a number that was released before is not known here */
-        column->biased = column->biased || all->plan->by_totals ||
-                         brume_formula_count_released(whole) > 0;
-        return BRUME_OK;
+        column->biased = column->biased || brume_formula_count_released(whole) > 0;
+        return describe_arithmetic(all, column, output, error);
     }
     const brume_aggregate *aggregate = &all->plan->query->aggregates[whole->index];
     if (whole->extreme)
         column->quantile = (double)aggregate->fraction[0] / (double)aggregate->fraction[1];
-    add_details(all, column, whole->index);
-    if (all->plan->aggregates[whole->index].distinct >= 0)
-        column->cut_allowance *= largest_share(all, output);
-    add_limit(all, column, output, whole->index);
+    describe(all, column, whole->index);
     return BRUME_OK;
 }
 

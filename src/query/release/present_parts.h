@@ -44,6 +44,18 @@ typedef struct brume_answer_table {
     size_t count;
 } brume_answer_table;
 
+/* What limits may have cut of an aggregate in a row, by estimate: it may truly be so much less, or
+ * more. */
+typedef struct brume_cut {
+    double less, more;
+} brume_cut;
+
+/* Half-width at 95 % of an output in a row, around the value that is shown there; NaN: none. `cut`
+ * has one for each aggregate, for the half-width of noise and cut together; NULL: of the noise
+ * alone. */
+double brume_present_error(const brume_answer_table *all, const brume_answer_row *row,
+                           size_t output, const brume_cut *cut);
+
 /* The values of the window functions of all rows. */
 BRUME_MUST_USE brume_status brume_present_windows(brume_answer_table *all, brume_error *error);
 

@@ -169,7 +169,13 @@ static brume_value declared_value(const brume_policy_column *column, int64_t ind
     if (brume_policy_domain_value(column->type, text, &key, NULL) != BRUME_OK)
         return value;
     brume_value typed = brume_key_formula_value(column->type, &key, room, sizeof room);
-    return typed.kind == BRUME_VALUE_NUMBER || typed.kind == BRUME_VALUE_BOOLEAN ? typed : value;
+    if (typed.kind != BRUME_VALUE_NUMBER && typed.kind != BRUME_VALUE_BOOLEAN)
+        return value;
+    if (typed.text) { /* the digits as they are declared, which stay */
+        typed.text = value.text;
+        typed.length = value.length;
+    }
+    return typed;
 }
 
 static brume_shown show_selection(const brume_present_source *source,

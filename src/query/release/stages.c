@@ -313,10 +313,14 @@ static json_t *stage_to_json(const char *sql, const brume_query_answer *answer)
     if (brume_query_answer_to_json(answer, &whole, NULL) != BRUME_OK)
         return NULL;
     json_t *value = json_array_get(json_array_get(json_object_get(whole, "rows"), 0), 0);
-    double bar = answer->errors[0];
+    double bar = answer->errors[0], cut = answer->columns[0].cut_allowance;
     json_t *made = json_pack("{s:s,s:O,s:o,s:O,s:b}", "sql", sql, "value", value, "error_95",
                              isfinite(bar) ? json_real(bar) : json_null(), "cost",
                              json_object_get(whole, "cost"), "cached", answer->cached);
+    if (isfinite(cut))
+        json_object_set_new(made, "cut_allowance", json_real(cut));
+    if (answer->columns[0].cut_not_known)
+        json_object_set_new(made, "cut_known", json_false());
     json_decref(whole);
     return made;
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -42,6 +43,11 @@ static brume_value truth_value(bool truth)
     return (brume_value){.kind = BRUME_VALUE_BOOLEAN, .boolean = truth};
 }
 
+int64_t brume_value_whole(const brume_value *value)
+{
+    return value->text ? (int64_t)strtoll(value->text, NULL, 10) : (int64_t)value->number;
+}
+
 int brume_value_compare(const brume_value *a, const brume_value *b)
 {
     if (a->kind != b->kind || a->kind == BRUME_VALUE_NULL) {
@@ -49,6 +55,10 @@ int brume_value_compare(const brume_value *a, const brume_value *b)
         int rank_a = a->kind == BRUME_VALUE_NULL ? 9 : (int)a->kind;
         int rank_b = b->kind == BRUME_VALUE_NULL ? 9 : (int)b->kind;
         return (rank_a > rank_b) - (rank_a < rank_b);
+    }
+    if (a->kind == BRUME_VALUE_NUMBER && a->text && b->text) {
+        int64_t x = brume_value_whole(a), y = brume_value_whole(b);
+        return (x > y) - (x < y);
     }
     if (a->kind == BRUME_VALUE_NUMBER || a->kind == BRUME_VALUE_DATE ||
         a->kind == BRUME_VALUE_TIMESTAMP)

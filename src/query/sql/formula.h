@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef enum brume_formula_kind {
     BRUME_FORMULA_KEY,       /* keys[index] */
@@ -58,9 +59,13 @@ typedef struct brume_value {
     brume_value_kind kind;
     bool boolean;
     double number;
-    const char *text; /* not owned */
+    const char *text; /* not owned; of a NUMBER its digits, where it is a whole number of 64 bits,
+                         of 2^53 or more in size (a key, an exact answer); else NULL there */
     size_t length;
 } brume_value;
+
+/* A NUMBER as a whole number: of its digits where it has some. It must be one. */
+int64_t brume_value_whole(const brume_value *value);
 
 /* A function of the rows that are shown: those that HAVING keeps, before LIMIT. */
 typedef enum brume_window_function {
