@@ -22,10 +22,12 @@ typedef struct runs {
 
 double brume_quantile_exponential_rate(const brume_quantile_rule *rule, double epsilon)
 {
-    /* 2 R kappa eta <= epsilon, kappa = max(a, d-a)/d or 1: every step down. */
+    /* 2 R kappa eta <= epsilon, kappa = max(a, d-a)/d or 1: every step down. For q = 0 and q = 1 a
+     * unit moves the badness one way only, or by a difference of two counts of R values each: half
+     * of that range (proofs/query-price.md). */
     uint64_t a = rule->numerator, d = rule->denominator;
     uint64_t larger = a > d - a ? a : d - a;
-    double per_unit = 2 * (double)rule->values_per_unit;
+    double per_unit = (larger == d ? 1 : 2) * (double)rule->values_per_unit;
     if (rule->adjacency == BRUME_REPLACE)
         return brume_divide_down(epsilon, per_unit);
     return brume_divide_down(brume_multiply_down(epsilon, (double)d),

@@ -10,6 +10,7 @@
 #include <mpfr.h>
 
 #include "accountant/exact/profile.h"
+#include "query/limit/clip.h"
 #include "query/price/key_threshold.h"
 #include "query/price/limited.h"
 #include "random/tape.h"
@@ -51,8 +52,10 @@ static brume_measure random_measure(bool pure_parts)
         BRUME_MEASURE_MODE,    BRUME_MEASURE_PRIVATE_MODE, BRUME_MEASURE_QUANTILES};
     static const int64_t lows[] = {-5, 0, 2, -9}, highs[] = {7, 4, 11, 0};
     size_t range = below(4), which = below(3);
-    brume_measure one = {
-        .kind = kinds[below(pure_parts ? 9 : 6)], .low = lows[range], .high = highs[range]};
+    brume_measure one = {.kind = kinds[below(pure_parts ? 9 : 6)],
+                         .expression = below(2),
+                         .low = lows[range],
+                         .high = highs[range]};
     if (one.kind == BRUME_MEASURE_QUANTILES) {
         one.fractions = which == 0 ? median : which == 1 ? least : few;
         one.fraction_count = which == 2 ? 2 : 1;
@@ -148,6 +151,48 @@ static void add_selection(mpq_t sum, const plan *p, const brume_measure *m, int 
     mpq_clear(cost);
 }
 
+/* Which measure counts what a sum adds up: the first number of its values, else that of rows. */
+static int number_of(const plan *p, size_t sum)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->measures[i].kind == BRUME_MEASURE_VALUES &&
+            p->measures[i].expression == p->measures[sum].expression)
+            return (int)i;
+    for (size_t i = 0; i < p->count; i++)
+        if (p->measures[i].kind == BRUME_MEASURE_ROWS)
+            return (int)i;
+    return -1;
+}
+
+/* The one sum of a mean in one cell, by its number; -1: the number has no sum, or several, or
+ * squares follow it too, or nobody is replaced. */
+static int sum_of(const plan *p, int number)
+{
+    int found = -1;
+    for (size_t i = 0; i < p->count; i++) {
+        bool squares = p->measures[i].kind == BRUME_MEASURE_SQUARES;
+        if ((!squares && p->measures[i].kind != BRUME_MEASURE_CENTRED) || number_of(p, i) != number)
+            continue;
+        if (squares || found >= 0)
+            return -1;
+        found = (int)i;
+    }
+    return p->shape.replace && p->shape.cells == 1 ? found : -1;
+}
+
+/* A unit with a mean that comes or goes moves number and sum by 1, one that turns the sum by 2. */
+static void add_mean(mpq_t sum, const plan *p, int number, int power)
+{
+    const brume_measure *y = &p->measures[number], *z = &p->measures[sum_of(p, number)];
+    mpq_t both, turned;
+    mpq_inits(both, turned, NULL);
+    add_moved(both, 1, y->noise, power);
+    add_moved(both, 1, z->noise, power);
+    add_moved(turned, power == 1 ? 2 : 4, z->noise, power);
+    mpq_add(sum, sum, mpq_cmp(both, turned) > 0 ? both : turned);
+    mpq_clears(both, turned, NULL);
+}
+
 static void total_cost(const plan *p, int power, mpq_t sum)
 {
     double choices = (double)p->shape.choices, twice = p->shape.replace ? 2 : 1;
@@ -170,7 +215,10 @@ static void total_cost(const plan *p, int power, mpq_t sum)
             add_moved(sum, twice * (double)p->shape.pairs, m->noise, power);
         else if (m->kind == BRUME_MEASURE_MODE || m->kind == BRUME_MEASURE_QUANTILES)
             add_selection(sum, p, m, power);
-        else
+        else if (sum_of(p, (int)i) >= 0)
+            add_mean(sum, p, (int)i, power);
+        else if (m->kind != BRUME_MEASURE_CENTRED || number_of(p, i) < 0 ||
+                 sum_of(p, number_of(p, i)) < 0) /* a mean's is in its number's */
             add_moved(sum, distance(p, m, power), m->noise, power);
     }
 }
@@ -230,7 +278,10 @@ static void limited_plans_cost_their_price_in_exact_rationals(void **state)
         price_of(&p, price);
         if (mpq_cmp(cost, price) > 0)
             fail_msg("plan %d costs %.17g of %.17g", i, mpq_get_d(cost), mpq_get_d(price));
-        mpq_set_d(least_cost, 1 - 0x1p-40);
+        double most_noise = 0; /* beyond 2^8 a mean has a little more */
+        for (size_t k = 0; k < p.count; k++)
+            most_noise = fmax(most_noise, p.measures[k].noise);
+        mpq_set_d(least_cost, most_noise > 0x1p8 ? 1 - 0x1p-28 : 1 - 0x1p-40);
         mpq_mul(least_cost, least_cost, price);
         if (mpq_cmp(cost, least_cost) < 0)
             fail_msg("plan %d costs %.17g of %.17g", i, mpq_get_d(cost), mpq_get_d(price));
@@ -242,6 +293,127 @@ static void limited_plans_cost_their_price_in_exact_rationals(void **state)
                     p.amount);
     }
     mpq_clears(cost, price, least_cost, NULL);
+}
+
+/* ---- a mean in one cell ---- */
+
+/* What a unit with n rows and a centred sum s has after the clip, of number and sum, in limits. */
+static void clip_mean(uint64_t n, int64_t s, uint64_t limit, double reach, const int shift[2],
+                      double out[2])
+{
+    brume_limit_factor factor = brume_limit_factor_of(n, limit, 1);
+    out[0] =
+        ldexp((double)brume_limit_clip((brume_i128)n, &factor, limit, shift[0], 1), -shift[0]) /
+        (double)limit;
+    out[1] = ldexp((double)brume_limit_follow(s, &factor, shift[1]), -shift[1]) /
+             ((double)limit * reach);
+}
+
+/* The dearest pair of units with numbers of rows among `rows` and at most `most` sums for each, the
+ * least and the greatest among them; with the noise of `p`, as a share of its price. */
+static double dearest_pair(const plan *p, const uint64_t *rows, size_t count, uint64_t limit,
+                           int64_t most)
+{
+    enum { MOST = 4000 };
+    static double all[MOST][2];
+    const brume_measure *sum = &p->measures[1];
+    int64_t centre = (sum->low + sum->high) >> 1, low = sum->low - centre,
+            high = sum->high - centre;
+    double reach = (double)(high > -low ? high : -low), worst = 0;
+    int power = p->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
+    const int shift[] = {brume_limit_shift((double)limit, false, p->measures[0].noise),
+                         brume_limit_shift((double)limit * reach, true, sum->noise)};
+    size_t units = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t range = (int64_t)rows[i] * (high - low), parts = range < most ? range : most;
+        for (int64_t k = 0; k <= parts; k++) {
+            assert_true(units < MOST);
+            clip_mean(rows[i], (int64_t)rows[i] * low + (parts ? range * k / parts : 0), limit,
+                      reach, shift, all[units++]);
+        }
+    }
+    for (size_t i = 0; i < units; i++)
+        for (size_t j = 0; j < units; j++) {
+            double y = fabs(all[i][0] - all[j][0]) / p->measures[0].noise;
+            double z = fabs(all[i][1] - all[j][1]) / sum->noise;
+            worst = fmax(worst, power == 1 ? y + z : y * y + z * z);
+        }
+    return worst / (power == 1 ? p->amount : 2 * p->amount);
+}
+
+static plan plan_of_mean(brume_noise_kind noise, int64_t low, int64_t high, double amount)
+{
+    plan p = {.measures = {{.kind = BRUME_MEASURE_VALUES},
+                           {.kind = BRUME_MEASURE_CENTRED, .low = low, .high = high}},
+              .count = 2,
+              .shape = {.cells = 1, .replace = true},
+              .noise = noise,
+              .amount = amount};
+    assert_ok(brume_limited_pay(p.measures, p.count, &p.shape, noise, amount, 0, 0, &p.limited,
+                                &p.price, &error));
+    return p;
+}
+
+/* Every unit of up to seven rows, on the grids that are drawn on. Rejects: distances by which one
+ * of the two ways of being replaced costs more than the price; twice the noise that is needed. */
+static void a_mean_in_one_cell_costs_its_price(void **state)
+{
+    (void)state;
+    static const uint64_t few_rows[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    static const int64_t bounds[][2] = {{-2, 2}, {0, 5}, {3, 4}};
+    for (int gaussian = 0; gaussian < 2; gaussian++)
+        for (size_t b = 0; b < 3; b++)
+            for (uint64_t limit = 1; limit <= 5; limit++) {
+                plan p = plan_of_mean(gaussian ? BRUME_NOISE_DISCRETE_GAUSSIAN
+                                               : BRUME_NOISE_DISCRETE_LAPLACE,
+                                      bounds[b][0], bounds[b][1], 0.75);
+                double share = dearest_pair(&p, few_rows, 8, limit, 100);
+                assert_holds(share <= 1 + 1e-12 && share > 1 - 1e-5);
+                plan less = p; /* a control: the noise of add-remove on the sum, for less */
+                less.measures[1].noise *= gaussian ? M_SQRT1_2 : .9;
+                assert_holds(dearest_pair(&less, few_rows, 8, limit, 100) > 1.05);
+            }
+    /* numbers on a grid of 8 rows: what is beyond the triangle is paid for, and must be */
+    const uint64_t limit = 1 << 16;
+    const uint64_t rows[] = {0, 1, 5, limit - 6, limit - 5, limit - 1, limit, limit + 3};
+    for (int gaussian = 0; gaussian < 2; gaussian++) {
+        plan p =
+            plan_of_mean(gaussian ? BRUME_NOISE_DISCRETE_GAUSSIAN : BRUME_NOISE_DISCRETE_LAPLACE,
+                         -125, 125, gaussian ? 0.66 * 0x1p-70 : 0.99 * 0x1p-34);
+        double share = dearest_pair(&p, rows, 8, limit, 32);
+        assert_int_equal(brume_limit_shift((double)limit, false, p.measures[0].noise), -3);
+        assert_holds(share <= 1);
+        plan plain = p; /* a control: as if no grid were coarse */
+        for (int i = 0; i < 2; i++)
+            plain.measures[i].noise /= 1 + plain.measures[i].noise * 0x1p-45;
+        if (!gaussian) /* squares do not see so little */
+            assert_holds(dearest_pair(&plain, rows, 8, limit, 32) > 1 + 1e-6);
+    }
+}
+
+/* Rejects: the distances of a mean for two sums that follow one number, which may turn at once; for
+ * squares; for several cells, where number and sum come and go in different ones. */
+static void only_a_mean_in_one_cell_has_its_distances(void **state)
+{
+    (void)state;
+    plan p = {.measures = {{.kind = BRUME_MEASURE_ROWS},
+                           {.kind = BRUME_MEASURE_CENTRED, .low = -2, .high = 2},
+                           {.kind = BRUME_MEASURE_CENTRED, .expression = 1, .low = -2, .high = 2}},
+              .shape = {.cells = 1, .replace = true}};
+    for (int which = 0; which < 3; which++) {
+        size_t count = which == 2 ? 2 : 3;
+        p.measures[2].kind = which == 1 ? BRUME_MEASURE_SQUARES : BRUME_MEASURE_CENTRED;
+        p.measures[2].expression = which == 0;
+        p.shape.cells = which == 2 ? 2 : 1;
+        assert_ok(brume_limited_pay(p.measures, count, &p.shape, BRUME_NOISE_DISCRETE_LAPLACE, 1, 0,
+                                    0, &p.limited, &p.price, &error));
+        double turned = 0;
+        for (size_t i = 1; i < count; i++)
+            turned += 2 / p.measures[i].noise;
+        if (which == 2) /* all of one unit goes, and all of another comes elsewhere */
+            turned += 2 / p.measures[0].noise;
+        assert_holds(turned <= 1 + 1e-12);
+    }
 }
 
 /* Rejects: prices and noise beyond what is possible, not refused. */
@@ -325,6 +497,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limited_plans_cost_their_price_in_exact_rationals),
+        cmocka_unit_test(a_mean_in_one_cell_costs_its_price),
+        cmocka_unit_test(only_a_mean_in_one_cell_has_its_distances),
         cmocka_unit_test(what_cannot_be_bought_is_refused),
         cmocka_unit_test(the_largest_scale_of_choosing_ends_at_two_to_the_40),
         cmocka_unit_test(shares_are_as_stated),

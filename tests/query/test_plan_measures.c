@@ -108,13 +108,20 @@ static void rows_that_are_units(void **state)
     plans_are(expected, sizeof expected / sizeof *expected, &of);
 }
 
-/* Rejects: the public number of rows for values that may be NULL, or measured all the same. */
+/* Rejects: the public number of rows for values that may be NULL, or measured all the same; a sum
+ * beside that of a mean, or beside a public number that it could be computed from. */
 static void rows_that_are_replaced(void **state)
 {
     (void)state;
     static const char *const expected[][2] = {
         {"SELECT AVG(COALESCE(age, 3)), SUM(COALESCE(age, 3)) FROM people",
-         "1 1: centred 0 0..120, direct 0 0..120; centred=0 public, direct=1"},
+         "1 1: centred 0 0..120; centred=0 public, centred=0 public"},
+        {"SELECT SUM(COALESCE(age, 3)), COUNT(*) FROM people",
+         "1 1: units 0 0..0, centred 0 0..120; centred=1 public, count=0"},
+        {"SELECT SUM(age), SUM(COALESCE(age, 3)), VARIANCE(COALESCE(age, 3)) FROM people",
+         "1 1: squares 1 0..120, centred 1 0..120, direct 0 0..120; direct=2, centred=1 public, centred=1 squares=0 public"},
+        {"SELECT SUM(COALESCE(age, 3)) FROM people WHERE age > 10",
+         "1 1: direct 0 0..120; direct=0"},
         {"SELECT AVG(age), COUNT(*) FROM people",
          "1 1: centred 0 0..120, values 0 0..120, units 0 0..0; count=1 centred=0, count=2"},
     };
@@ -228,6 +235,34 @@ static void whole_numbers_are_clamped_where_they_are_summed(void **state)
     }
 }
 
+/* What the price of a mean in one cell rests on (query/price/limited.c): number and sum follow one
+ * limit. Rejects: the sum of values that may be NULL limited by the rows, and the other way round.
+ */
+static void number_and_sum_of_a_mean_have_one_limit(void **state)
+{
+    (void)state;
+    static const char *const asked[] = {
+        "SELECT AVG(age) FROM visits", "SELECT AVG(COALESCE(age, 3)) FROM visits",
+        "SELECT COUNT(*), AVG(age), SUM(age) FROM visits",
+        "SELECT COUNT(*), AVG(COALESCE(age, 3)), AVG(cost), MEDIAN(age) FROM visits"};
+    const terms of = {BRUME_REPLACE, {5, 5}, {7, 7}, 0, false};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        planned all;
+        size_t means = 0;
+        make(&all, asked[i], &of, "1", NULL);
+        for (size_t k = 0; k < all.plan->query->aggregate_count; k++) {
+            const brume_plan_aggregate *a = &all.plan->aggregates[k];
+            if (a->centred == BRUME_NOT_MEASURED)
+                continue;
+            assert_int_equal(all.plan->measure_limit[a->centred],
+                             all.plan->measure_limit[a->count]);
+            means++;
+        }
+        assert_true(means > 0);
+        clear(&all);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +272,7 @@ int main(void)
         cmocka_unit_test(tables_and_columns_are_those_of_the_query),
         cmocka_unit_test(quantiles_are_a_list_from_nine_on),
         cmocka_unit_test(whole_numbers_are_clamped_where_they_are_summed),
+        cmocka_unit_test(number_and_sum_of_a_mean_have_one_limit),
     };
     return cmocka_run_group_tests_name("measures of plans", tests, NULL, NULL);
 }

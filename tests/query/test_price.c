@@ -269,6 +269,63 @@ static void the_price_is_met_with_equality_by_the_worst_neighbours(void **state)
     assert_holds(tight * 10 > checked * 7);
 }
 
+/* Where the number of rows is public each unit has one row in the one cell before and after, NULL
+ * or a value. Rejects: a price that is lower than that, and one in which units still come or go. */
+static void public_rows_cost_what_a_replaced_row_moves(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    const brume_measure_kind kinds[] = {BRUME_MEASURE_UNITS, BRUME_MEASURE_ROWS,
+                                        BRUME_MEASURE_VALUES, BRUME_MEASURE_CENTRED,
+                                        BRUME_MEASURE_SQUARES};
+    const int64_t bounds[][2] = {{0, 4}, {-4, 2}, {5, 11}};
+    size_t tight = 0, checked = 0, cheaper = 0;
+    for (unsigned subset = 4; subset < 32; subset++)
+        for (size_t b = 0; b < 3 && (!(subset & 16) || (subset & 8)); b++)
+            for (int p = 1; p <= 2; p++) {
+                brume_measure measures[5];
+                size_t which[5], count = 0;
+                for (size_t i = 0; i < 5; i++)
+                    if (subset >> i & 1) {
+                        which[count] = i;
+                        measures[count++] = (brume_measure){.kind = kinds[i],
+                                                            .expression = 1,
+                                                            .low = bounds[b][0],
+                                                            .high = bounds[b][1]};
+                    }
+                brume_shape shape = one_cell;
+                shape.replace = shape.public_rows = true;
+                brume_price price;
+                assert_ok(p == 1
+                              ? brume_price_laplace(measures, count, &shape, 1, 0, &price, &error)
+                              : brume_price_concentrated(measures, count, &shape, 0.5, 0, &price,
+                                                         &error));
+                contribution all[128];
+                size_t n = contributions(1, bounds[b][0], bounds[b][1], all);
+                double gain = 0, stay = 0;
+                for (size_t i = 1; i < n; i++)
+                    for (size_t j = 0; j < n; j++)
+                        if (j > 0)
+                            stay =
+                                fmax(stay, cell_cost(measures, which, count, &all[j], &all[i], p));
+                        else
+                            gain =
+                                fmax(gain, cell_cost(measures, which, count, &all[j], &all[i], p));
+                assert_holds(stay <= 1 + 1e-12);
+                tight += stay > 1 - 1e-9;
+                cheaper += gain > 1 + 1e-9; /* a control: dearer where a unit could come or go */
+                checked++;
+            }
+    printf("# %zu of %zu met, %zu for less\n", tight, checked, cheaper);
+    assert_holds(tight * 10 > checked * 6 && cheaper * 10 > checked); /* whole d: see above */
+    brume_measure units[] = {{.kind = BRUME_MEASURE_UNITS}};
+    brume_shape shape = one_cell;
+    shape.replace = shape.public_rows = true;
+    brume_price price;
+    assert_ok(brume_price_laplace(units, 1, &shape, 1, 0, &price, &error)); /* what moves nothing */
+    assert_close(units[0].scale, 1, 1e-12);
+}
+
 /* SUM by itself, bounds of all signs: R rows of NULL, a bound, or 0 rows, in each of K cells. */
 static void a_direct_sum_costs_what_the_worst_neighbours_move(void **state)
 {
@@ -320,6 +377,7 @@ int main(void)
         cmocka_unit_test(discrete_gaussian_thresholds_use_their_own_tail),
         cmocka_unit_test(bad_prices_are_refused_and_touch_nothing),
         cmocka_unit_test(the_price_is_met_with_equality_by_the_worst_neighbours),
+        cmocka_unit_test(public_rows_cost_what_a_replaced_row_moves),
         cmocka_unit_test(a_direct_sum_costs_what_the_worst_neighbours_move),
     };
     return cmocka_run_group_tests_name("price", tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* A mean under replace, of a whole table whose rows are its units, divides by their public number:
- * when, what it then costs by enumeration, and what it answers. */
+/* A mean or a sum under replace, of a whole table whose rows are its units, rests on their public
+ * number: when, what it then costs by enumeration, and what it answers. */
 #include "check.h"
 
 #include "ask_json.h"
@@ -110,11 +110,80 @@ static void a_public_number_costs_nothing_and_the_sum_its_price(void **state)
     registered_close(&all);
 }
 
+/* The numbers of the one row that is answered. */
+static void answer_of(registered *all, const char *sql, const char *epsilon, double *out,
+                      double *errors, size_t count)
+{
+    brume_error error = {0};
+    brume_payment payment = {.epsilon = epsilon};
+    json_t *answer = NULL;
+    assert_ok(ask_json(all->ledger, sql, &payment, NULL, all->bits, NULL, &answer, &error));
+    const json_t *row = json_array_get(json_object_get(answer, "rows"), 0);
+    const json_t *columns = json_object_get(answer, "columns");
+    for (size_t i = 0; i < count; i++) {
+        out[i] = json_number_value(json_array_get(row, i));
+        errors[i] = json_number_value(json_object_get(json_array_get(columns, i), "error_95"));
+    }
+    json_decref(answer);
+}
+
+/* Rejects: a sum that is measured beside the mean's, or with the noise of all that is below the
+ * lower bound; a sum beyond what so many values can add up to; a count that makes others dearer
+ * although no unit can come or go. */
+static void a_sum_is_that_of_the_mean_and_a_public_number(void **state)
+{
+    (void)state;
+    double scale = 0, both = 0, numbers[3], errors[3];
+    registered all;
+    open_table(&all, BRUME_REPLACE, NULL);
+    /* ages of 150 to 200: what one row moves is 50, not 200 */
+    const char *sum = "SELECT SUM(CLAMP(COALESCE(age, 150), 150, 200)) AS s FROM people";
+    assert_int_equal(plan_of(&all, sum, "centred sum", &scale), 1);
+    assert_close(scale, 50, 1e-12);
+    assert_int_equal(
+        plan_of(&all,
+                "SELECT SUM(CLAMP(COALESCE(age, 150), 150, 200)) AS s, "
+                "AVG(CLAMP(COALESCE(age, 150), 150, 200)) AS m, COUNT(*) AS n FROM people",
+                "centred sum", &both),
+        2);
+    assert_close(both, scale, 1e-12);
+    (void)plan_of(&all, "SELECT COUNT(*) AS n, COUNT(age) AS k FROM people", "values", &scale);
+    assert_close(scale, 1, 1e-12); /* beside a number of rows that nothing moves */
+    answer_of(&all,
+              "SELECT SUM(COALESCE(age, 0)) AS s, AVG(COALESCE(age, 0)) AS m, "
+              "MEDIAN(COALESCE(age, 0)) AS q FROM people",
+              "1e6", numbers, errors, 3);
+    assert_close(numbers[0], 3 * 4950.0, 1e-6);
+    assert_close(numbers[0] / 301, numbers[1], 1e-9); /* one draw */
+    assert_close(numbers[2], 49, 0.05);
+    /* noise far beyond all sums: what is shown stays within 301 values of 150 to 200 */
+    for (int i = 0; i < 20; i++) {
+        char epsilon[32];
+        snprintf(epsilon, sizeof epsilon, "0.0000%d", 100 + i);
+        answer_of(&all, sum, epsilon, numbers, errors, 1);
+        assert_holds(numbers[0] >= 301 * 150.0 && numbers[0] <= 301 * 200.0);
+    }
+    /* of 301 sums fewer than 262 are within a bar of 95 % with a chance of 2.4e-8; of one that is
+     * half as wide 262 or more are with one of 2.2e-5 */
+    int within = 0;
+    for (int i = 0; i < 301; i++) {
+        char epsilon[32];
+        snprintf(epsilon, sizeof epsilon, "1.00%03d", i);
+        answer_of(&all, "SELECT SUM(COALESCE(age, 0)) AS s FROM people", epsilon, numbers, errors,
+                  1);
+        within += fabs(numbers[0] - 3 * 4950.0) <= errors[0];
+    }
+    printf("# %d of 301 within the bar\n", within);
+    assert_holds(within >= 262);
+    registered_close(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_a_whole_table_of_rows_has_a_public_number),
         cmocka_unit_test(a_public_number_costs_nothing_and_the_sum_its_price),
+        cmocka_unit_test(a_sum_is_that_of_the_mean_and_a_public_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

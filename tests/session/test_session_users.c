@@ -303,6 +303,26 @@ static void an_allotment_narrows_and_free_answers_touch_none(void **state)
     fixture_close(&all);
 }
 
+/* Rejects: a first stage that is paid although the allotment cannot carry the second. */
+static void stages_are_held_against_the_allotment(void **state)
+{
+    (void)state;
+    fixture all;
+    brume_error error = {0};
+    static const char staged[] = "SELECT COUNT(*) FROM people WHERE income > (SELECT AVG(income) "
+                                 "FROM people)";
+    open_with_users(&all, "2");
+    brume_session *alice = open_as(&all, "alice");
+    assert_fails(ask(alice, staged, "0.4", &error), BRUME_EBUDGET); /* 0.2 and 0.2 of 0.3 */
+    assert_non_null(strstr(error.message, "what may be spent of 'people'"));
+    assert_close(mine_left(alice), 0.3, 1e-15);
+    assert_close(fixture_left(all.session), 2, 1e-15);
+    assert_ok(ask(alice, staged, "0.3", &error)); /* all that she has */
+    assert_close(mine_left(alice), 0, 1e-15);
+    brume_session_close(alice);
+    fixture_close(&all);
+}
+
 /* What a refused analyst reads is the same on neighbouring data, under both adjacencies: one row
  * more, and one row replaced. */
 static void register_again(const fixture *all, const char *adjacency)
@@ -398,6 +418,7 @@ int main(void)
         cmocka_unit_test(roles_hold_in_a_session),
         cmocka_unit_test(no_option_of_an_analyst_names_a_file_or_another_ledger),
         cmocka_unit_test(an_allotment_narrows_and_free_answers_touch_none),
+        cmocka_unit_test(stages_are_held_against_the_allotment),
         cmocka_unit_test(an_answer_says_what_the_user_may_still_spend),
         cmocka_unit_test(a_refusal_says_the_same_on_neighbouring_data),
         cmocka_unit_test(a_user_who_is_removed_or_rotated_is_refused_at_the_next_call),

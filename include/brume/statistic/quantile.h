@@ -70,10 +70,10 @@ BRUME_API BRUME_MUST_USE brume_status brume_quantile_smooth(const brume_quantile
 /* The quantile by the exponential mechanism over all integers of [lower, upper]: pure epsilon.
  * An integer v is as bad as its rank is far from q N: b(v) = max(0, #{x < v} - q N, q N - #{x <=
  * v}), and is drawn with weight exp(-eta b(v)), eta = epsilon/(2 R max(q, 1-q)) under
- * BRUME_ADD_REMOVE and epsilon/(2 R) under BRUME_REPLACE, R = values_per_unit. Exact: doubles
- * decide only where an error bound makes the draw certain. Accuracy: P[b >= r] <= (upper - lower +
- * 1) exp(-eta r). Requires: 2^-30 <= epsilon <= 700; else BRUME_EARGUMENT.  Errors: BRUME_ERANDOM,
- * BRUME_EMEMORY. */
+ * BRUME_ADD_REMOVE and epsilon/(2 R) under BRUME_REPLACE, R = values_per_unit; epsilon/R under
+ * both for q = 0 and q = 1, whose b is a single count. Exact: doubles decide only where an error
+ * bound makes the draw certain. Accuracy: P[b >= r] <= (upper - lower + 1) exp(-eta r). Requires:
+ * 2^-30 <= epsilon <= 700; else BRUME_EARGUMENT.  Errors: BRUME_ERANDOM, BRUME_EMEMORY. */
 BRUME_API BRUME_MUST_USE brume_status brume_quantile_exponential(const brume_quantile *quantile,
                                                                  double epsilon, brume_bits *bits,
                                                                  int64_t *out, brume_error *error);

@@ -237,10 +237,15 @@ static bool rows_are_public(const brume_plan *plan)
            query->from->privacy == BRUME_PRIVACY_ROW;
 }
 
+static bool values_are_public(const brume_plan *plan, int value)
+{
+    return plan->shape.public_rows && !plan->values[value].argument->nullable;
+}
+
 /* The number of values that a mean or variance divides by. */
 static void measure_divisor(brume_plan *plan, brume_plan_aggregate *to)
 {
-    to->public_count = rows_are_public(plan) && !plan->values[to->value].argument->nullable;
+    to->public_count = values_are_public(plan, to->value);
     if (!to->public_count)
         to->count = measure_count(plan, to->value);
 }
@@ -284,13 +289,17 @@ static void measure_aggregate(brume_plan *plan, size_t index)
     }
 }
 
-/* SUM: centre times count plus the centred sum where the count is there anyway, else directly. */
+/* SUM: centre times count plus the centred sum where the count is public or is there anyway, else
+ * directly. */
 static void measure_sum(brume_plan *plan, size_t index)
 {
     brume_plan_aggregate *to = &plan->aggregates[index];
     if (plan->query->aggregates[index].kind != BRUME_AGGREGATE_SUM)
         return;
-    if (count_is_measured(plan, to->value)) {
+    to->public_count = values_are_public(plan, to->value);
+    if (to->public_count) {
+        to->centred = add_measure(plan, BRUME_MEASURE_CENTRED, to->value);
+    } else if (count_is_measured(plan, to->value)) {
         to->centred = add_measure(plan, BRUME_MEASURE_CENTRED, to->value);
         to->count = measure_count(plan, to->value);
     } else {
@@ -366,6 +375,7 @@ static brume_status plan_measures(brume_plan *plan, const brume_plan_table *tabl
         !plan->measurements)
         return brume_no_memory(error, "a plan");
     plan->units = BRUME_NOT_MEASURED;
+    plan->shape.public_rows = rows_are_public(plan);
     plan->measurements[plan->measurement_count++] =
         (brume_measurement){.kind = BRUME_MEASUREMENT_GROUPS};
     collect_values(plan, tables);

@@ -75,6 +75,8 @@ static double sum_width(const brume_plan *plan, const brume_plan_aggregate *from
 {
     if (from->direct >= 0)
         return brume_plan_width(plan, (size_t)from->direct, beta);
+    if (from->public_count)
+        return brume_plan_width(plan, (size_t)from->centred, beta);
     const brume_measure *centred = &plan->measures[from->centred];
     double scale[] = {centred->scale, plan->measures[from->count].scale};
     double coefficient[] = {1, (double)brume_measure_centre(centred)};

@@ -38,6 +38,59 @@ double brume_limited_distance(const brume_measure *measure, const brume_limited_
     return shape->cells == 1 ? 1 : 2;
 }
 
+/* ---- a mean in one cell ---- */
+
+/* The number that a sum follows: that of its values, of rows where none is NULL; NULL: it is not
+ * measured. */
+static const brume_measure *number_of(const brume_measure *measures, size_t count,
+                                      const brume_measure *sum)
+{
+    const brume_measure *rows = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const brume_measure *one = &measures[i];
+        if (one->kind == BRUME_MEASURE_VALUES && one->expression == sum->expression)
+            return one;
+        if (one->kind == BRUME_MEASURE_ROWS && !rows)
+            rows = one;
+    }
+    return rows;
+}
+
+/* Is it the number or the sum of a mean: one centred sum, and a number that no other sum follows?
+ */
+static bool is_of_mean(const brume_measure *measures, size_t count, const brume_measure *one)
+{
+    const brume_measure *number =
+        one->kind == BRUME_MEASURE_CENTRED ? number_of(measures, count, one) : one;
+    size_t centred = 0, squares = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool follows = (measures[i].kind == BRUME_MEASURE_CENTRED ||
+                        measures[i].kind == BRUME_MEASURE_SQUARES) &&
+                       number_of(measures, count, &measures[i]) == number;
+        centred += follows && measures[i].kind == BRUME_MEASURE_CENTRED;
+        squares += follows && measures[i].kind == BRUME_MEASURE_SQUARES;
+    }
+    return number && centred == 1 && squares == 0;
+}
+
+/* In one cell what a unit has of a number y and the sum z that follows it is in the triangle 0 <= y
+ * <= T, |z| <= h y. Of a replaced unit either both move by 1 at most, or z alone by 2: with these
+ * distances each of the two costs what both have together, two shares. */
+static double distance_of_mean(const brume_measure *measure, int p)
+{
+    if (p == 1)
+        return 1;                                                          /* 1 + 1, and 2 */
+    return measure->kind == BRUME_MEASURE_CENTRED ? 2 : brume_up(2.0 / 3); /* 3/2 + 1/2, and 4/2 */
+}
+
+/* The number is exact but on a grid that is coarser than it (clip.h): a step there is below noise
+ * 2^-48 of T, by which the triangle is left. With less noise the grid is coarse for a T of more
+ * rows than a unit can have. */
+static double beyond_triangle_up(double noise)
+{
+    return noise > 0x1p8 ? brume_multiply_up(noise, 1 + noise * 0x1p-45) : noise;
+}
+
 bool brume_limited_prefers_gaussian(size_t measures, uint64_t cells, double epsilon, double delta)
 {
     if (!(delta > 0) || cells == 0)
@@ -109,13 +162,14 @@ static brume_status pay_keys(brume_measure *units, const brume_limited_shape *sh
     return threshold_of(noise, units->scale, 1, delta, &price->threshold, &price->delta, error);
 }
 
-/* A measure that is not the test of keys, for its share. */
-static brume_status pay_measure(brume_measure *measure, const brume_limited_shape *shape,
+/* A measure that is not the test of keys, for its share; `mean`: it is of one in one cell. */
+static brume_status pay_measure(brume_measure *measure, const brume_limited_shape *shape, bool mean,
                                 brume_noise_kind noise, double whole, double share, double delta,
                                 brume_price *price, brume_error *error)
 {
     int p = noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
-    double distance = brume_limited_distance(measure, shape, p);
+    double distance = mean ? distance_of_mean(measure, p)
+                           : brume_limited_distance(measure, shape, p);
     if (measure->kind == BRUME_MEASURE_PRIVATE_MODE) {
         measure->noise =
             scale_up(whole, share, brume_multiply_up(distance, brume_count_up(shape->pairs)), p);
@@ -135,8 +189,26 @@ static brume_status pay_measure(brume_measure *measure, const brume_limited_shap
             distance, brume_selection_rate_down(measure, brume_multiply_down(whole, share), p));
     else
         measure->noise = scale_up(whole, share, distance, p);
+    if (mean)
+        measure->noise = beyond_triangle_up(measure->noise);
     price->cells_upper = fmax(price->cells_upper, distance);
     return check_scale(measure->noise, error);
+}
+
+/* The measures from `first` on, for an equal share each. */
+static brume_status pay_measures(brume_measure *measures, size_t first, size_t count,
+                                 const brume_limited_shape *shape, brume_noise_kind noise,
+                                 double whole, double share, double delta, brume_price *price,
+                                 brume_error *error)
+{
+    for (size_t i = first; i < count; i++) {
+        bool mean = shape->replace && shape->cells == 1 &&
+                    is_of_mean(measures, count, &measures[i]);
+        if (!shape->choices_only || measures[i].kind != BRUME_MEASURE_PRIVATE_MODE)
+            BRUME_TRY(
+                pay_measure(&measures[i], shape, mean, noise, whole, share, delta, price, error));
+    }
+    return BRUME_OK;
 }
 
 /* Nothing is measured, and the price is for choosing. The limits are chosen for a query of this
@@ -146,10 +218,7 @@ static brume_status pay_nothing(brume_measure *measures, size_t count,
                                 double whole, brume_price *price, brume_error *error)
 {
     double share = (1 - 0x1p-48) / (double)count;
-    for (size_t i = 0; i < count; i++)
-        if (measures[i].kind != BRUME_MEASURE_PRIVATE_MODE)
-            BRUME_TRY(pay_measure(&measures[i], shape, noise, whole, share, 0, price, error));
-    return BRUME_OK;
+    return pay_measures(measures, 0, count, shape, noise, whole, share, 0, price, error);
 }
 
 /* What each test of keys or values may use of delta: together no more than all of it. */
@@ -258,7 +327,5 @@ brume_status brume_limited_pay(brume_measure *measures, size_t count,
         BRUME_TRY(pay_keys(&measures[0], shape, noise, whole, own, part, price, error));
     }
     double each = (1 - taken - own) / (double)(count - first) * (1 - 0x1p-48); /* down */
-    for (size_t i = first; i < count; i++)
-        BRUME_TRY(pay_measure(&measures[i], shape, noise, whole, each, part, price, error));
-    return BRUME_OK;
+    return pay_measures(measures, first, count, shape, noise, whole, each, part, price, error);
 }

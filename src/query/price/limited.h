@@ -47,7 +47,7 @@ typedef enum brume_choice_step {
 
 /* Most that two units' contributions are apart, or one and nothing, in the p-norm to the power p
  * and in units of the sensitivity. Of quantiles and declared modes: the rate's, to the first power.
- */
+ * The number and the sum of a mean in one cell have less together than by themselves: limited.c. */
 double brume_limited_distance(const brume_measure *measure, const brume_limited_shape *shape,
                               int p);
 

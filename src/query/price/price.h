@@ -7,7 +7,8 @@
  *
  *   B   what a cell costs in which a replaced unit stays (replacement only)
  *   C   the whole: min(G, K) cells gained or lost under add-remove; under replacement the worst
- *       mixture of b cells stayed in and min(2(G-b), K-b) cells left or entered.
+ *       mixture of b cells stayed in and min(2(G-b), K-b) cells left or entered; B where the number
+ *       of rows is public.
  *
  * Laplace: scales b_j = sensitivity_j * J * C / epsilon give a pure cost of epsilon.
  * Gaussian: sigma_j = sensitivity_j * sqrt(J * C) * sigma_1, sigma_1 the noise the price buys for a
@@ -61,6 +62,8 @@ typedef struct brume_shape {
     uint64_t max_groups, max_rows; /* G, R >= 1 */
     uint64_t cells;                /* K: possible groups; 0: not bounded (private keys) */
     bool replace; /* charge as under replacement: that adjacency, or an outer join's null side */
+    bool public_rows;  /* replacement in one cell that has all units before and after: their number
+                          is public, none enters or leaves it, and C is B */
     bool private_keys; /* keys are released by a test on the units in them: measures[0] is UNITS */
 } brume_shape;
 

@@ -329,6 +329,8 @@ static double cells_up(const brume_shape *shape, double gain, double stay)
     uint64_t groups = brume_shape_groups(shape), cells = shape->cells;
     if (!shape->replace)
         return brume_multiply_up(brume_count_up(groups), gain);
+    if (shape->public_rows && stay > 0) /* 0: nothing moves, and some price buys the noise */
+        return stay;
     uint64_t kink = cells && cells < 2 * shape->max_groups ? 2 * shape->max_groups - cells : 0;
     uint64_t places[] = {0, kink < groups ? kink : groups, groups};
     double most = 0;

@@ -44,8 +44,9 @@ BRUME_MUST_USE brume_status brume_draw_answer(const brume_question *question, br
                                               const brume_choice_keeper *keeper,
                                               brume_query_answer **answer, brume_error *error);
 
-/* Do the budgets carry all stages of a query? Asked before the first is charged, because otherwise
- * the first would be paid for nothing. Whoever spends meanwhile may still prevent a later one.
+/* Do the budgets, and the allotments of the user, carry all stages of a query? Asked before the
+ * first is charged, because otherwise the first would be paid for nothing. Whoever spends meanwhile
+ * may still prevent a later one.
  *
  * A stage takes its price once from every dataset that it reads, so datasets that only one stage
  * reads have to carry the price of that one alone. */

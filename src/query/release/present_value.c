@@ -16,14 +16,20 @@ static brume_value number_value(double x)
     return (brume_value){.kind = BRUME_VALUE_NUMBER, .number = x};
 }
 
+/* The number of an aggregate's values: public, or with noise. */
+static double count_of(const brume_drawn *drawn, const brume_plan_aggregate *from, size_t group)
+{
+    return from->public_count ? (double)drawn->groups[group]->units
+                              : brume_drawn_number(drawn, from->count, group);
+}
+
 static brume_noisy_moments moments_of(const brume_plan *plan, const brume_drawn *drawn,
                                       const brume_plan_aggregate *from, size_t group)
 {
     const brume_measure *centred = &plan->measures[from->centred];
     double centre = (double)brume_measure_centre(centred);
     brume_noisy_moments moments = {
-        .count = from->public_count ? (double)drawn->groups[group]->units
-                                    : brume_drawn_number(drawn, from->count, group),
+        .count = count_of(drawn, from, group),
         .sum = brume_drawn_number(drawn, from->centred, group),
         .count_scale = from->public_count ? 0 : plan->measures[from->count].scale,
         .sum_scale = centred->scale,
@@ -76,12 +82,29 @@ static brume_shown show_distinct(const brume_plan *plan, const brume_drawn *draw
     return shown;
 }
 
+/* Of values whose number is public: what is shown is within what they can add up to. */
+static brume_shown show_public_sum(const brume_plan *plan, const brume_drawn *drawn,
+                                   const brume_plan_aggregate *from, size_t group, double beta)
+{
+    const brume_plan_value *value = &plan->values[from->value];
+    double count = count_of(drawn, from, group);
+    double centre = (double)brume_measure_centre(&plan->measures[from->centred]);
+    if (count < 1)
+        return nothing();
+    double steps = brume_drawn_number(drawn, from->centred, group) + centre * count;
+    double most = (double)value->high * count, least = (double)value->low * count;
+    return around(steps * value->step, fmin(fmax(steps, least), most) * value->step,
+                  brume_plan_width(plan, (size_t)from->centred, beta));
+}
+
 static brume_shown show_sum(const brume_plan *plan, const brume_drawn *drawn,
                             const brume_plan_aggregate *from, size_t group, double beta)
 {
     const brume_plan_value *value = &plan->values[from->value];
     double raw = 0, width = 0;
     bool exact = value->argument->type.kind != BRUME_TYPE_DOUBLE, rounds = false;
+    if (from->public_count)
+        return show_public_sum(plan, drawn, from, group, beta);
     if (!isfinite(brume_drawn_number(drawn, from->direct >= 0 ? from->direct : from->count, group)))
         return nothing(); /* no limit was found */
     if (from->direct >= 0) {

@@ -1,13 +1,15 @@
-/* Do the budgets carry all stages of a query? See the header. */
+/* Do the budgets and allotments carry all stages of a query? See the header. */
 #include "query/release/ask.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "ledger/user.h"
 #include "query/plan/question.h"
 
-/* What is left of a dataset's budget after the stages that were counted so far. */
+/* What is left of a dataset's budget, and of the user's allotment on it, after the stages that were
+ * counted so far. */
 typedef struct rest {
     char *dataset;
     brume_decimal left;
@@ -26,8 +28,8 @@ static void free_rests(rests *all)
     free(all->list);
 }
 
-static brume_status find_rest(rests *all, const brume_dataset *dataset, rest **found,
-                              brume_error *error)
+static brume_status find_rest(rests *all, brume_ledger *ledger, const brume_dataset *dataset,
+                              rest **found, brume_error *error)
 {
     brume_charge left;
     for (size_t i = 0; i < all->count; i++)
@@ -35,7 +37,7 @@ static brume_status find_rest(rests *all, const brume_dataset *dataset, rest **f
             *found = &all->list[i];
             return BRUME_OK;
         }
-    BRUME_TRY(brume_filter_left(&dataset->filter, &left, error));
+    BRUME_TRY(brume_ledger_left(ledger, dataset, &left, error));
     rest *list = realloc(all->list, (all->count + 1) * sizeof *list);
     if (!list)
         return brume_no_memory(error, "a query");
@@ -48,8 +50,8 @@ static brume_status find_rest(rests *all, const brume_dataset *dataset, rest **f
 }
 
 /* Take the price of a stage from all datasets that it reads, once from each. */
-static brume_status take(rests *all, const brume_question *question, size_t stage,
-                         const brume_payment *payment, const brume_decimal *amount,
+static brume_status take(rests *all, brume_ledger *ledger, const brume_question *question,
+                         size_t stage, const brume_payment *payment, const brume_decimal *amount,
                          brume_error *error)
 {
     const brume_query *query = question->query;
@@ -58,13 +60,13 @@ static brume_status take(rests *all, const brume_question *question, size_t stag
         rest *one = NULL;
         if (dataset->filter.rule == BRUME_RULE_CONCENTRATED && payment->epsilon)
             continue;
-        BRUME_TRY(find_rest(all, dataset, &one, error));
+        BRUME_TRY(find_rest(all, ledger, dataset, &one, error));
         if (one->last_stage == stage + 1)
             continue;
         one->last_stage = stage + 1;
         if (brume_decimal_compare(&one->left, amount) < 0)
             return brume_fail(error, BRUME_EBUDGET, "pay less; nothing was spent",
-                              "the budget of '%s' does not carry all stages of the query",
+                              "what may be spent of '%s' does not carry all stages of the query",
                               dataset->name);
         BRUME_TRY(brume_decimal_subtract(&one->left, amount, &one->left, error));
     }
@@ -85,7 +87,7 @@ brume_status brume_stages_check_budget(brume_ledger *ledger, const brume_stage_p
         status = brume_decimal_parse(typed ? typed : "0", &amount, error);
         if (status == BRUME_OK &&
             brume_question_open_any(ledger, list[i].sql, &question, &ignored) == BRUME_OK)
-            status = take(&all, question, i, payment, &amount, error);
+            status = take(&all, ledger, question, i, payment, &amount, error);
         brume_question_close(question);
     }
     free_rests(&all);
