@@ -93,6 +93,8 @@ brume_status brume_postgres_divide(brume_engine *engine, size_t index, brume_par
 
 /* ---- scanning them ---- */
 
+typedef struct worker worker;
+
 /* What the connections share. */
 typedef struct scan {
     brume_engine *engine;
@@ -104,9 +106,10 @@ typedef struct scan {
     void *context;
     atomic_size_t next; /* the first statement that nobody has taken */
     atomic_bool stop;   /* one of them has failed */
+    worker *failed;     /* the first that did; known when all have ended */
 } scan;
 
-typedef struct worker {
+struct worker {
     scan *all;
     brume_engine engine;  /* what is needed of one to run statements on its connection */
     brume_postgres state; /* the first worker has that of the scan's engine instead */
@@ -114,7 +117,7 @@ typedef struct worker {
     bool started;
     brume_status status;
     brume_error error;
-} worker;
+};
 
 static bool is_over(scan *all)
 {
@@ -140,8 +143,10 @@ static void *run_worker(void *argument)
         self->status = brume_engine_scan(&self->engine, all->statements[at], all->wires,
                                          all->wire_count, take_unless_stopped, all, &self->error);
     }
-    if (self->status != BRUME_OK && !atomic_exchange(&all->stop, true))
+    if (self->status != BRUME_OK && !atomic_exchange(&all->stop, true)) {
+        all->failed = self;
         all->engine->driver->cancel(all->engine); /* what the others read is for nothing */
+    }
     return NULL;
 }
 
@@ -212,21 +217,6 @@ static void run_workers(worker *workers, size_t count)
             pthread_join(workers[i].thread, NULL);
 }
 
-/* The failure that stopped the others, not what it made of them. */
-static brume_status first_failure(const worker *workers, size_t count, brume_error *error)
-{
-    const worker *found = NULL;
-    for (size_t i = 0; i < count; i++)
-        if (workers[i].status != BRUME_OK && (!found || (found->status == BRUME_ECANCELLED &&
-                                                         workers[i].status != BRUME_ECANCELLED)))
-            found = &workers[i];
-    if (!found)
-        return BRUME_OK;
-    if (error)
-        *error = found->error;
-    return found->status;
-}
-
 static brume_status scan_on_snapshot(scan *all, const char *snapshot, brume_error *error)
 {
     size_t wanted = connections(), count = 1;
@@ -238,7 +228,11 @@ static brume_status scan_on_snapshot(scan *all, const char *snapshot, brume_erro
     while (count < wanted && open_worker(&workers[count], all, snapshot))
         count++;
     run_workers(workers, count);
-    brume_status status = first_failure(workers, count, error);
+    /* The failure that stopped the others, not what it made of them: the server ends their
+     * statements with errors of its own. */
+    brume_status status = all->failed ? all->failed->status : BRUME_OK;
+    if (all->failed && error)
+        *error = all->failed->error;
     for (size_t i = 1; i < count; i++)
         brume_postgres_disconnect(&workers[i].state);
     free(workers);

@@ -54,9 +54,12 @@ static brume_plan_value value_of(const place *all)
 /* The whole number of a group's key, whatever it is written as; -1: another one. */
 static int number_of(const brume_key_value *key)
 {
+    char digits[16] = "";
+    if (key->wire == BRUME_WIRE_TEXT && key->text.length > 0)
+        snprintf(digits, sizeof digits, "%.*s", (int)key->text.length - 1, key->text.data + 1);
     double number = key->wire == BRUME_WIRE_INTEGER ? (double)key->integer
                     : key->wire == BRUME_WIRE_REAL  ? (key->real + 20) * 8
-                                                    : atof(key->text.data + 1);
+                                                    : atof(digits);
     return number >= 0 && number < KEYS && number == floor(number) ? (int)number : -1;
 }
 
