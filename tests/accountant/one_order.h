@@ -7,6 +7,7 @@
 
 #include "accountant/solve/merge_terms.h"
 #include "accountant/solve/solve.h"
+#include "sequence.h"
 
 static inline brume_interval solved(const brume_term *terms, size_t count, double epsilon,
                                     bool added)
@@ -20,12 +21,6 @@ static inline brume_interval solved(const brume_term *terms, size_t count, doubl
                             &(brume_asked){.at = epsilon, .width = 1e-10}, &certified));
     brume_merged_close(&merged);
     return certified.value;
-}
-
-static inline double next_share(uint64_t *seed)
-{
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*seed >> 11) * 0x1p-53;
 }
 
 #endif

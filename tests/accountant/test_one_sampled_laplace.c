@@ -201,15 +201,15 @@ static void every_outcome_counts_and_the_orders_are_not_swapped(void **state)
     uint64_t seed = 3;
     int told_apart = 0, checked = 0;
     for (int i = 0; i < 400; i++) {
-        double rate = i % 4 == 3 ? 1 - exp10(-6 * next_share(&seed))
-                                 : exp10(-4 * next_share(&seed));
-        double epsilon0 = exp10(-2.5 + 3.5 * next_share(&seed));
-        uint64_t count = 1 + (uint64_t)(60 * next_share(&seed) * next_share(&seed));
+        double rate = i % 4 == 3 ? 1 - exp10(-6 * sequence_share(&seed))
+                                 : exp10(-4 * sequence_share(&seed));
+        double epsilon0 = exp10(-2.5 + 3.5 * sequence_share(&seed));
+        uint64_t count = 1 + (uint64_t)(60 * sequence_share(&seed) * sequence_share(&seed));
         brume_term term = sampled_pure(rate, epsilon0, count);
         for (int added = 0; added < 2; added++) {
             double top = (double)count *
                          (added ? -log1p(rate * expm1(-epsilon0)) : log1p(rate * expm1(epsilon0)));
-            double epsilon = top * next_share(&seed);
+            double epsilon = top * sequence_share(&seed);
             brume_interval value = solved(&term, 1, epsilon, added);
             double right = truth(&term, 1, epsilon, added);
             double wrong = truth(&term, 1, epsilon, !added);
@@ -240,25 +240,25 @@ static void mixtures_contain_the_sum_over_all_outcomes(void **state)
     for (int i = 0; i < 120; i++) {
         brume_term terms[MOST_KINDS];
         size_t count = 0;
-        double scale = exp10(-1.3 + 1.3 * next_share(&seed));
-        terms[count++] = sampled_pure(0.01 + 0.9 * next_share(&seed),
-                                      scale * (0.5 + next_share(&seed)),
-                                      1 + (uint64_t)(6 * next_share(&seed)));
+        double scale = exp10(-1.3 + 1.3 * sequence_share(&seed));
+        terms[count++] = sampled_pure(0.01 + 0.9 * sequence_share(&seed),
+                                      scale * (0.5 + sequence_share(&seed)),
+                                      1 + (uint64_t)(6 * sequence_share(&seed)));
         if (i % 3 != 0)
-            terms[count++] = sampled_pure(0.01 + 0.9 * next_share(&seed),
-                                          scale * (0.5 + next_share(&seed)),
-                                          1 + (uint64_t)(6 * next_share(&seed)));
+            terms[count++] = sampled_pure(0.01 + 0.9 * sequence_share(&seed),
+                                          scale * (0.5 + sequence_share(&seed)),
+                                          1 + (uint64_t)(6 * sequence_share(&seed)));
         if (i % 4 == 1)
-            terms[count++] = pure(scale * (0.5 + next_share(&seed)), 2);
+            terms[count++] = pure(scale * (0.5 + sequence_share(&seed)), 2);
         if (i % 5 == 2)
-            terms[count++] = sampled_discrete_laplace(0.05 + 0.9 * next_share(&seed), scale / 2,
-                                                      2 + (uint64_t)(3 * next_share(&seed)), 2);
+            terms[count++] = sampled_discrete_laplace(0.05 + 0.9 * sequence_share(&seed), scale / 2,
+                                                      2 + (uint64_t)(3 * sequence_share(&seed)), 2);
         if (i % 2 == 0 && count < MOST_KINDS)
-            terms[count++] = gaussian(2 / scale * (0.5 + next_share(&seed)), 2);
+            terms[count++] = gaussian(2 / scale * (0.5 + sequence_share(&seed)), 2);
         double size = 0;
         for (size_t j = 0; j < count; j++)
             size += (double)terms[j].count * scale * (terms[j].cost.law.rate + 0.3);
-        double epsilon = size * 0.7 * next_share(&seed), larger = 0;
+        double epsilon = size * 0.7 * sequence_share(&seed), larger = 0;
         for (int added = 0; added < 2; added++) {
             brume_interval value = solved(terms, count, epsilon, added);
             double right = truth(terms, count, epsilon, added);

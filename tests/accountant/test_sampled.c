@@ -25,6 +25,7 @@
 #include <brume/account/diagnostics.h>
 
 #include "accountant/solve/solve.h"
+#include "sequence.h"
 #include "solved.h"
 #include "terms.h"
 
@@ -277,13 +278,6 @@ static void an_overflow_bounds_nothing(void **state)
     }
 }
 
-/* A fixed sequence in [0, 1). */
-static double next_share(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*state >> 11) * 0x1p-53;
-}
-
 /* One draw needs no ray, and is the one count whose every delta is known in closed form. */
 static void rays_of_one_draw_are_the_closed_form(void **state)
 {
@@ -291,12 +285,12 @@ static void rays_of_one_draw_are_the_closed_form(void **state)
     uint64_t seed = 1;
     int narrow = 0;
     for (int i = 0; i < 60; i++) {
-        double rate = exp10(-0.02 - 5 * next_share(&seed));
-        double sigma = exp10(-0.7 + 2.4 * next_share(&seed));
+        double rate = exp10(-0.02 - 5 * sequence_share(&seed));
+        double sigma = exp10(-0.7 + 2.4 * sequence_share(&seed));
         bool reversed = i % 3 == 2;
         /* a loss between none and that of an output 10 deviations out */
-        double z = sigma * 10 * next_share(&seed), t = (2 * z + 1) / (2 * sigma * sigma);
-        double epsilon = reversed ? -log1p(-rate) * next_share(&seed) : log1p(rate * expm1(t));
+        double z = sigma * 10 * sequence_share(&seed), t = (2 * z + 1) / (2 * sigma * sigma);
+        double epsilon = reversed ? -log1p(-rate) * sequence_share(&seed) : log1p(rate * expm1(t));
         if (i == 0) {
             rate = 0.0033199203162920378;
             sigma = 6.4560006302616255;

@@ -40,11 +40,12 @@ static void a_line_of_one_release_contains_its_closed_form(void **state)
     uint64_t seed = 5;
     int told_apart = 0, checked = 0;
     for (int i = 0; i < 60; i++) {
-        double e = exp10(-1.7 + 2.7 * next_share(&seed)), rate = exp10(-2.5 * next_share(&seed));
+        double e = exp10(-1.7 + 2.7 * sequence_share(&seed)),
+               rate = exp10(-2.5 * sequence_share(&seed));
         rate = i % 5 == 0 ? 1 - rate / 2 : rate * 0.95;
         bool added = i % 2;
         double top = added ? -log1p(rate * expm1(-e)) : log1p(rate * expm1(e));
-        double epsilon = top * (0.05 + 0.9 * next_share(&seed));
+        double epsilon = top * (0.05 + 0.9 * sequence_share(&seed));
         brume_loss loss = {.kind = BRUME_LOSS_POISSON_LAPLACE, .a = e, .rate = rate};
         brume_law law;
         brume_error error;
@@ -109,11 +110,11 @@ static void with_a_gaussian_it_is_the_integral_over_the_output(void **state)
     (void)state;
     uint64_t seed = 8;
     for (int i = 0; i < 100; i++) {
-        double e = exp10(-1.5 + 2.2 * next_share(&seed)),
-               rate = exp10(-2 * next_share(&seed)) * 0.99;
-        double mu = exp10(-1 + 1.3 * next_share(&seed));
+        double e = exp10(-1.5 + 2.2 * sequence_share(&seed)),
+               rate = exp10(-2 * sequence_share(&seed)) * 0.99;
+        double mu = exp10(-1 + 1.3 * sequence_share(&seed));
         bool added = i % 2;
-        double epsilon = (2 * mu + 0.5 * log1p(rate * expm1(e))) * next_share(&seed);
+        double epsilon = (2 * mu + 0.5 * log1p(rate * expm1(e))) * sequence_share(&seed);
         brume_term terms[2] = {sampled_laplace(rate, e, 1), gaussian(1 / mu, 1)};
         brume_interval value = solved(terms, 2, epsilon, added);
         double right = (double)with_gaussian(e, rate, mu, epsilon, added);
@@ -175,12 +176,12 @@ static void several_releases_lie_just_below_their_chords(void **state)
     uint64_t seed = 21;
     int told_apart = 0, checked = 0;
     for (int i = 0; i < 24; i++) {
-        double e = exp10(-1 + 1.5 * next_share(&seed)),
-               rate = exp10(-1.5 * next_share(&seed)) * 0.98;
-        unsigned count = 2 + (unsigned)(4 * next_share(&seed));
+        double e = exp10(-1 + 1.5 * sequence_share(&seed)),
+               rate = exp10(-1.5 * sequence_share(&seed)) * 0.98;
+        unsigned count = 2 + (unsigned)(4 * sequence_share(&seed));
         bool added = i % 2;
         double top = added ? -log1p(rate * expm1(-e)) : log1p(rate * expm1(e));
-        double epsilon = count * top * 0.8 * next_share(&seed);
+        double epsilon = count * top * 0.8 * sequence_share(&seed);
         brume_term term = sampled_laplace(rate, e, count);
         brume_interval value = solved(&term, 1, epsilon, added);
         double coarse = by_chords(e, rate, count, epsilon, added, 160);

@@ -9,6 +9,7 @@
 
 #include "audit/query/line_features.h"
 #include "audit/query/score.h"
+#include "sequence.h"
 
 static brume_error error;
 
@@ -67,8 +68,7 @@ static uint64_t state = 1;
 
 static double uniform(void)
 {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(state >> 11) * 0x1p-53;
+    return sequence_share(&state);
 }
 
 enum { CELLS = 6, ROWS = 120 };

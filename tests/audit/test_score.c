@@ -10,6 +10,7 @@
 #include "audit/query/blend.h"
 #include "audit/query/score.h"
 #include "audit/query/trees.h"
+#include "sequence.h"
 
 static brume_error error;
 
@@ -17,8 +18,7 @@ static uint64_t state = 1;
 
 static double uniform(void)
 {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(state >> 11) * 0x1p-53;
+    return sequence_share(&state);
 }
 
 /* Two numbers, and a third that is there at times. */

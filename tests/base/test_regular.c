@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/regular.h"
+#include "sequence.h"
 
 static bool matches(const char *pattern, bool folds, bool whole, const char *text)
 {
@@ -134,8 +135,7 @@ static void repetitions_of_nothing_are_nothing(void **state)
 
 static uint64_t next(uint64_t *seed)
 {
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *seed >> 33;
+    return sequence_next(seed) >> 33;
 }
 
 static void put_random(uint64_t *seed, int depth, char *out)

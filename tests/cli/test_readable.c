@@ -5,6 +5,7 @@
 
 #include "command/frame/json_text.h"
 #include "command/frame/readable.h"
+#include "sequence.h"
 
 static void a_value_has_the_decimals_of_its_error_bar(void **state)
 {
@@ -86,7 +87,7 @@ static void json_has_the_shortest_decimal_that_reads_back(void **state)
     uint64_t bits = 1;
     for (int i = 0; i < 20000; i++) {
         double value;
-        bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        sequence_next(&bits);
         memcpy(&value, &bits, sizeof value);
         if (!isfinite(value))
             continue;

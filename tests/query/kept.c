@@ -7,6 +7,7 @@
 
 #include "random/tape.h"
 #include "registered.h"
+#include "sequence.h"
 
 enum { SEED = 11 };
 
@@ -19,8 +20,7 @@ static uint64_t seed = 5;
 
 static uint64_t below(uint64_t end)
 {
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (seed >> 33) % end;
+    return (sequence_next(&seed) >> 33) % end;
 }
 
 static kept_row random_row(void)

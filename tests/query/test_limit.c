@@ -7,6 +7,7 @@
 #include "query/limit/grid.h"
 #include "query/limit/spread.h"
 #include "query/limit/tail.h"
+#include "sequence.h"
 
 /* ---- the grid ---- */
 
@@ -226,8 +227,7 @@ static uint64_t random_state;
 
 static double uniform(void)
 {
-    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return ((double)(random_state >> 11) + 0.5) * 0x1p-53;
+    return ((double)(sequence_next(&random_state) >> 11) + 0.5) * 0x1p-53;
 }
 
 static double noise(bool gaussian, double scale)

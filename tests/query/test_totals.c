@@ -8,6 +8,7 @@
 #include "query/limit/clip.h"
 #include "query/limit/grid.h"
 #include "random/tape.h"
+#include "sequence.h"
 
 enum { ROWS = 600, UNITS = 40, CELLS = 5, BINS = 20, SUMS = 6 };
 
@@ -19,8 +20,7 @@ typedef struct table {
 
 static uint64_t next_random(uint64_t *state)
 {
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *state >> 33;
+    return sequence_next(state) >> 33;
 }
 
 static table random_table(uint64_t seed, size_t rows)

@@ -6,13 +6,13 @@
 #include <brume/statistic/key_count.h>
 
 #include "base/sort.h"
+#include "sequence.h"
 
 static uint64_t seed = 1;
 
 static uint64_t draw(void)
 {
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return seed >> 20;
+    return sequence_next(&seed) >> 20;
 }
 
 static int ascending(const void *left, const void *right)

@@ -7,6 +7,7 @@
 #include <brume/statistic/quantile.h>
 
 #include "multisets.h"
+#include "sequence.h"
 #include "statistic/smooth.h"
 
 static brume_quantile *open_quantile(brume_quantile_rule rule, const int64_t *values, size_t n)
@@ -252,8 +253,7 @@ static void a_bound_for_one_value_is_too_small_for_two(void **state)
 
 static uint64_t pseudo_random(uint64_t *state)
 {
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *state >> 33;
+    return sequence_next(state) >> 33;
 }
 
 static void the_fast_smooth_sensitivity_equals_the_plain_maximum(void **state)
