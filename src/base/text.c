@@ -65,7 +65,7 @@ const char *brume_text_nearest(const char *name, const char *const *candidates, 
 static void list_names(const char *const *names, size_t count, char hint[BRUME_COLUMN_HINT])
 {
     size_t used = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && names[i]; i++) {
         const char *before = i == 0 ? "there are " : ", ";
         if (used + strlen(before) + strlen(names[i]) + sizeof ", ..." > BRUME_COLUMN_HINT) {
             snprintf(hint + used, BRUME_COLUMN_HINT - used, "%s", i == 0 ? "" : ", ...");

@@ -43,7 +43,7 @@ static void run_one(brume_shell *shell, const char *sql)
         /* a query on public tables alone needs no price: the command says which this one is */
         brume_shell_statement(shell, sql);
         if (shell->code != 0)
-            fputs("  hint: \\epsilon 0.1 sets a price for each statement\n", stderr);
+            fputs("  here: \\epsilon 0.1 sets a price for each statement\n", stderr);
         return;
     }
     brume_shell_statement(shell, sql);

@@ -244,7 +244,7 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
         out, "price: %s %s, delta %s%s (rule %s); nothing was spent", unit,
         brume_shortest(json_number_value(json_object_get(cost, unit))).text,
         brume_rounded_up(json_number_value(json_object_get(cost, "delta"))).text,
-        json_is_true(json_object_get(explanation, "delta_by_default")) ? " (by default)" : "",
+        json_is_true(json_object_get(explanation, "delta_by_default")) ? " by default" : "",
         json_string_value(json_object_get(explanation, "rule")));
     return BRUME_OK;
 }

@@ -160,6 +160,9 @@ brume_status brume_release_write(brume_call *call, const brume_release *release,
         fprintf(out, ", rho %s", brume_shortest(release->cost_rho).text);
     fprintf(out, "%s\n", brume_plain(call));
     write_more(call, release->more);
+    if (release->one_of_unit)
+        fprintf(out, "%sof each unit one row counts, chosen at random%s\n", brume_dim(call),
+                brume_plain(call));
     return BRUME_OK;
 }
 

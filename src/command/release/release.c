@@ -177,7 +177,11 @@ static brume_status run_charged(brume_call *call, brume_release *release, statis
         release->policy = dataset->policy;
         status = brume_charged_release(ledger, &charged, bits, watch, answer, error);
         release->policy = NULL;
+        release->one_of_unit = json_is_string(json_object_get(dataset->policy, "unit"));
     }
+    if (status == BRUME_OK && release->one_of_unit &&
+        json_object_set_new(*answer, "rows_per_unit", json_integer(1)) != 0)
+        status = brume_no_memory(error, "the answer");
     brume_dataset_close(dataset);
     brume_ledger_close(ledger);
     return status;

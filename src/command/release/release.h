@@ -17,6 +17,7 @@ typedef struct brume_release {
     brume_adjacency adjacency;
     double epsilon, delta; /* not above what was typed; delta is 0 where it was not */
     const json_t *policy;  /* of a registered dataset, for bounds that are not typed; else NULL */
+    bool one_of_unit; /* of a registered dataset whose units may have several rows: one counts */
 
     /* The answer. `method` and the cost are set by the statistic; error_95 is NaN where the noise
      * depends on the data or there is no such number. */

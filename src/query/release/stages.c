@@ -331,7 +331,7 @@ static double bar_of(const brume_query_answer *answer)
     const brume_answer_column *column = &answer->columns[0];
     if (column->cut_not_known || !isfinite(answer->errors[0]))
         return INFINITY;
-    return answer->errors[0] + fmax(0, column->cut_allowance); /* NaN: nothing was cut */
+    return answer->errors[0] + fmax(0, column->cut_allowance); /* NaN: nobody counted */
 }
 
 /* Ask stage i; its value, its cost and its line of the list. */

@@ -59,7 +59,7 @@ function remarks(answer) {
     const said = [];
     if (typeof column.limit === "number" && column.role === "value") said.push(`one person adds at most ${valueText(column.limit)}`);
     if (column.limit_found === false || column.cut_known === false) said.push("the price is too small to tell what was cut by that, so that no error is known");
-    if (column.cut_units > 0) said.push(`about ${valueText(column.cut_units)} people were cut by that`);
+    if (column.cut_units > 0) said.push(`at most about ${valueText(column.cut_units)} people were cut by that`);
     if (column.cut_allowance > 0) said.push(`its bar has an estimate of ${errorText(column.cut_allowance)} for what was cut`);
     if (typeof column.rank_error_95 === "number") said.push(`within ${errorText(column.rank_error_95)} rows in rank`);
     if (column.quantile !== undefined && column.quantile !== null) said.push(`shown as the quantile ${column.quantile}`);

@@ -25,7 +25,7 @@ function released(answer) {
     : answer.rows ? h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Released values" }, h("table", {}, h("tbody", {}, answer.rows.map((row) => h("tr", {}, row.map((value) => h("td", { class: typeof value === "number" ? "number" : "" }, text(value))))))))
       : h("div", { class: "one" }, h("div", {}, h("code", { class: "soft" }, answer.statistic), h("b", {}, text(answer.value)),
         typeof answer.error_95 === "number" ? h("span", { class: "soft number" }, `± ${errorText(answer.error_95)}`) : null));
-  return { heading, card: h("section", { class: "card answer", "aria-label": "Release" }, h("div", { class: "bar" }, heading, chip, left), h("div", { class: "inside" }, body, h("p", { class: "soft small" }, `by the method ${answer.method}, ${answer.adjacency}`))) };
+  return { heading, card: h("section", { class: "card answer", "aria-label": "Release" }, h("div", { class: "bar" }, heading, chip, left), h("div", { class: "inside" }, body, h("p", { class: "soft small" }, `by the method ${answer.method}, ${answer.adjacency}${answer.rows_per_unit ? "; of each person one row counts, chosen at random" : ""}`))) };
 }
 
 class StatisticsView {
