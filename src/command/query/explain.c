@@ -169,12 +169,24 @@ static void write_limits(FILE *out, const json_t *explanation)
                              100 * share);
 }
 
+static void write_price(FILE *out, const json_t *explanation)
+{
+    const json_t *cost = json_object_get(explanation, "cost");
+    const char *unit = json_is_number(json_object_get(cost, "rho")) ? "rho" : "epsilon";
+    const char *rule = json_string_value(json_object_get(explanation, "rule"));
+    brume_write_sentence(
+        out, "price: %s %s, delta %s%s%s%s%s; nothing was spent", unit,
+        brume_shortest(json_number_value(json_object_get(cost, unit))).text,
+        brume_rounded_up(json_number_value(json_object_get(cost, "delta"))).text,
+        json_is_true(json_object_get(explanation, "delta_by_default")) ? " by default" : "",
+        rule ? " (rule " : "", rule ? rule : "", rule ? ")" : "");
+}
+
 static brume_status write_text(brume_call *call, const json_t *explanation, brume_error *error)
 {
     FILE *out = call->out;
     const json_t *shape = json_object_get(explanation, "shape");
-    const json_t *cost = json_object_get(explanation, "cost");
-    const json_t *rho = json_object_get(cost, "rho"), *groups = json_object_get(shape, "groups");
+    const json_t *groups = json_object_get(shape, "groups");
     brume_write_sentence(out, "%s", json_string_value(json_object_get(explanation, "sql")));
     if (brume_call_has(call, "verbose"))
         write_query(out, json_string_value(json_object_get(explanation, "normal")));
@@ -196,6 +208,13 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
                              json_is_number(bar) ? ", measured to ± " : "",
                              json_is_number(bar) ? brume_rounded_up(json_number_value(bar)).text
                                                  : "");
+    }
+    if (!shape) { /* only the stages cost something */
+        brume_write_sentence(out,
+                             "then the query, with a constant for each: it reads public tables "
+                             "only, and costs nothing more");
+        write_price(out, explanation);
+        return BRUME_OK;
     }
     if (json_array_size(stages) > 0)
         brume_write_sentence(out, "then the query, with a constant for each:");
@@ -239,13 +258,7 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
     const json_t *warnings = json_object_get(explanation, "warnings");
     for (size_t i = 0; i < json_array_size(warnings); i++)
         brume_write_sentence(out, "warning: %s", json_string_value(json_array_get(warnings, i)));
-    const char *unit = json_is_number(rho) ? "rho" : "epsilon";
-    brume_write_sentence(
-        out, "price: %s %s, delta %s%s (rule %s); nothing was spent", unit,
-        brume_shortest(json_number_value(json_object_get(cost, unit))).text,
-        brume_rounded_up(json_number_value(json_object_get(cost, "delta"))).text,
-        json_is_true(json_object_get(explanation, "delta_by_default")) ? " by default" : "",
-        json_string_value(json_object_get(explanation, "rule")));
+    write_price(out, explanation);
     return BRUME_OK;
 }
 

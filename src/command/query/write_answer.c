@@ -335,7 +335,8 @@ static brume_status write_table(brume_call *call, const brume_query_answer *answ
     brume_table_close(table);
     free_heads(heads);
     if (status == BRUME_OK && answer->row_count == 0)
-        fprintf(call->out, answer->is_public ? "(no rows)\n" : "(no group passed the threshold)\n");
+        fprintf(call->out,
+                answer->threshold < 0 ? "(no rows)\n" : "(no group passed the threshold)\n");
     return status == BRUME_OK ? write_notes(call, answer, error) : status;
 }
 

@@ -109,4 +109,8 @@ BRUME_MUST_USE brume_status brume_query_answer_recorded(const json_t *record,
 BRUME_MUST_USE brume_status brume_query_answer_to_json(const brume_query_answer *answer,
                                                        json_t **out, brume_error *error);
 
+/* The answer of a stage (stages.c), one value, in the answer of the query that uses it: {"sql",
+ * "value","error_95","cost","cached", ...}. NULL: no memory. */
+json_t *brume_query_answer_stage(const brume_query_answer *answer, const char *sql);
+
 #endif

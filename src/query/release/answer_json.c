@@ -219,6 +219,24 @@ brume_status brume_query_answer_to_json(const brume_query_answer *answer, json_t
     return BRUME_OK;
 }
 
+json_t *brume_query_answer_stage(const brume_query_answer *answer, const char *sql)
+{
+    json_t *whole = NULL;
+    if (brume_query_answer_to_json(answer, &whole, NULL) != BRUME_OK)
+        return NULL;
+    json_t *value = json_array_get(json_array_get(json_object_get(whole, "rows"), 0), 0);
+    double bar = answer->errors[0], cut = answer->columns[0].cut_allowance;
+    json_t *made = json_pack("{s:s,s:O,s:o,s:O,s:b}", "sql", sql, "value", value, "error_95",
+                             isfinite(bar) ? json_real(bar) : json_null(), "cost",
+                             json_object_get(whole, "cost"), "cached", answer->cached);
+    if (isfinite(cut))
+        json_object_set_new(made, "cut_allowance", json_real(cut));
+    if (answer->columns[0].cut_not_known)
+        json_object_set_new(made, "cut_known", json_false());
+    json_decref(whole);
+    return made;
+}
+
 /* ---- reading a record ---- */
 
 static brume_status damaged(brume_error *error)

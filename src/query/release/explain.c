@@ -195,3 +195,25 @@ brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
         json_decref(made);
     return status;
 }
+
+brume_status brume_explain_paid(brume_ledger *ledger, const char *sql, json_t *explanation,
+                                brume_error *error)
+{
+    brume_question *question = NULL;
+    BRUME_TRY(brume_question_open_any(ledger, sql, &question, error));
+    json_t *columns = json_array();
+    bool good = columns != NULL;
+    for (size_t i = 0; good && i < question->open_query->output_count; i++)
+        good = json_array_append_new(columns, json_pack("{s:s,s:s,s:s}", "name",
+                                                        question->open_query->names[i], "role",
+                                                        "key", "type", "text")) == 0;
+    brume_question_close(question);
+    if (!good || json_object_set(explanation, "columns", columns) != 0) {
+        json_decref(columns);
+        return brume_no_memory(error, "the explanation");
+    }
+    json_decref(columns);
+    return json_object_del(explanation, "public") == 0
+               ? BRUME_OK
+               : brume_fail(error, BRUME_EINTERNAL, NULL, "a query that is not public");
+}

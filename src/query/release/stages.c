@@ -233,7 +233,7 @@ static brume_status fill_in(const stages *all, char **sql, brume_error *error)
 static void add_number(json_t *cost, const json_t *more, const char *name)
 {
     const json_t *a = json_object_get(cost, name), *b = json_object_get(more, name);
-    if (json_is_number(a) && json_is_number(b))
+    if (json_is_number(b)) /* of public tables there is no rho: 0 */
         json_object_set_new(cost, name,
                             json_real(brume_spend_add(json_number_value(a), json_number_value(b))));
 }
@@ -251,9 +251,12 @@ static brume_status explain_all(stages *all, json_t **explanation, brume_error *
     }
     if (status == BRUME_OK)
         status = brume_explain(all->ledger, sql, &all->last, NULL, &made, error);
+    if (status == BRUME_OK && all->in_engine && all->paid_count > 0)
+        status = brume_explain_paid(all->ledger, sql, made, error);
     free(sql);
     if (status != BRUME_OK) {
         json_decref(list);
+        json_decref(made);
         return status;
     }
     for (size_t i = 0; i < all->count; i++)
@@ -307,24 +310,6 @@ static brume_status check_budget(const stages *all, const json_t *explanation, b
     return status;
 }
 
-static json_t *stage_to_json(const char *sql, const brume_query_answer *answer)
-{
-    json_t *whole = NULL;
-    if (brume_query_answer_to_json(answer, &whole, NULL) != BRUME_OK)
-        return NULL;
-    json_t *value = json_array_get(json_array_get(json_object_get(whole, "rows"), 0), 0);
-    double bar = answer->errors[0], cut = answer->columns[0].cut_allowance;
-    json_t *made = json_pack("{s:s,s:O,s:o,s:O,s:b}", "sql", sql, "value", value, "error_95",
-                             isfinite(bar) ? json_real(bar) : json_null(), "cost",
-                             json_object_get(whole, "cost"), "cached", answer->cached);
-    if (isfinite(cut))
-        json_object_set_new(made, "cut_allowance", json_real(cut));
-    if (answer->columns[0].cut_not_known)
-        json_object_set_new(made, "cut_known", json_false());
-    json_decref(whole);
-    return made;
-}
-
 /* What its noise, and what was cut of it, moved it by at most; infinite: that is not known. */
 static double bar_of(const brume_query_answer *answer)
 {
@@ -334,10 +319,15 @@ static double bar_of(const brume_query_answer *answer)
     return answer->errors[0] + fmax(0, column->cut_allowance); /* NaN: nobody counted */
 }
 
+/* What the stages cost together, what is left at least, and whether all are recorded ones. */
+typedef struct paid {
+    brume_answer_price cost, left;
+    bool cached;
+} paid;
+
 /* Ask stage i; its value, its cost and its line of the list. */
 static brume_status ask_stage(stages *all, size_t i, brume_bits *bits, const brume_watch *watch,
-                              json_t *list, brume_answer_price *cost, bool *cached,
-                              brume_error *error)
+                              json_t *list, paid *so_far, brume_error *error)
 {
     brume_query_answer *answer = NULL;
     BRUME_TRY(brume_ask(all->ledger, all->scalars[i].sql, &all->first, NULL, bits, watch, &answer,
@@ -345,7 +335,8 @@ static brume_status ask_stage(stages *all, size_t i, brume_bits *bits, const bru
     brume_status status = BRUME_OK;
     if (answer->row_count != 1 || answer->column_count != 1)
         status = brume_fail(error, BRUME_EUNSUPPORTED, NULL, "a scalar subquery has one value");
-    else if (json_array_append_new(list, stage_to_json(all->scalars[i].sql, answer)) != 0)
+    else if (json_array_append_new(list, brume_query_answer_stage(answer, all->scalars[i].sql)) !=
+             0)
         status = brume_no_memory(error, "the answer");
     else if (!answer->is_public && all->scalars[i].shown && !all->in_engine)
         status = brume_scalar_shown(&answer->values[0], bar_of(answer), &all->list[i].value, error);
@@ -353,9 +344,13 @@ static brume_status ask_stage(stages *all, size_t i, brume_bits *bits, const bru
         status = brume_scalar_released(all->list[i].type, &answer->values[0], &all->list[i].value,
                                        error);
     if (!answer->is_public && !all->list[i].repeated) {
-        cost->amount = brume_spend_add(cost->amount, answer->cost.amount);
-        cost->delta = brume_spend_add(cost->delta, answer->cost.delta);
-        *cached = *cached && answer->cached;
+        brume_answer_price *cost = &so_far->cost;
+        if (!(cost->amount > 0) || answer->remaining.amount < so_far->left.amount)
+            so_far->left = answer->remaining;
+        *cost = (brume_answer_price){answer->cost.concentrated,
+                                     brume_spend_add(cost->amount, answer->cost.amount),
+                                     brume_spend_add(cost->delta, answer->cost.delta)};
+        so_far->cached = so_far->cached && answer->cached;
     }
     brume_query_answer_close(answer);
     return status;
@@ -375,25 +370,31 @@ static void say_spent(const brume_answer_price *before, brume_error *error)
 static brume_status ask_all(stages *all, brume_bits *bits, const brume_watch *watch, json_t *list,
                             brume_query_answer **answer, brume_error *error)
 {
-    brume_answer_price cost = {0};
-    bool cached = true;
+    paid before = {.cached = true};
     char *sql = NULL;
     brume_query_answer *made = NULL;
     brume_status status = BRUME_OK;
     for (size_t i = 0; status == BRUME_OK && i < all->count; i++)
-        status = ask_stage(all, i, bits, watch, list, &cost, &cached, error);
+        status = ask_stage(all, i, bits, watch, list, &before, error);
     if (status == BRUME_OK)
         status = fill_in(all, &sql, error);
     if (status == BRUME_OK)
         status = brume_ask(all->ledger, sql, &all->last, NULL, bits, watch, &made, error);
     free(sql);
     if (status != BRUME_OK) {
-        say_spent(&cost, error);
+        say_spent(&before.cost, error);
         return status;
     }
-    made->cost.amount = brume_spend_add(made->cost.amount, cost.amount);
-    made->cost.delta = brume_spend_add(made->cost.delta, cost.delta);
-    made->cached = made->cached && cached;
+    if (made->is_public && before.cost.amount > 0) { /* only the query itself was free */
+        made->is_public = false;
+        made->cost = before.cost;
+        made->remaining = before.left;
+        made->cached = before.cached;
+    } else {
+        made->cost.amount = brume_spend_add(made->cost.amount, before.cost.amount);
+        made->cost.delta = brume_spend_add(made->cost.delta, before.cost.delta);
+        made->cached = made->cached && before.cached;
+    }
     made->stages = json_incref(list);
     *answer = made;
     return BRUME_OK;
