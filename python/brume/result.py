@@ -101,6 +101,12 @@ class Result(Sequence[Tuple[Any, ...]]):
         return [column["name"] for column in self.json["columns"] if column.get("biased")]
 
     @property
+    def hidden(self) -> List[str]:
+        """The columns whose bar is not of the whole: at this price so many units may have far more than the
+        limit, unseen, that what they lose is not in the bar. ``cut_hidden`` in the JSON says how many."""
+        return [column["name"] for column in self.json["columns"] if column.get("cut_hidden")]
+
+    @property
     def cost(self) -> Dict[str, Any]:
         """What the answer cost."""
         return dict(self.json.get("cost") or {})
@@ -176,7 +182,9 @@ class Result(Sequence[Tuple[Any, ...]]):
 
     def _notes(self) -> List[str]:
         biased = ", ".join(self.biased)
-        return ([f"may be biased by limits and bounds: {biased}"] if biased else []) + [self._price()]
+        hidden = ", ".join(self.hidden)
+        return ([f"units may have far more than the limit, which the bar does not cover: {hidden}"] if hidden else []) + \
+            ([f"may be biased by limits and bounds: {biased}"] if biased else []) + [self._price()]
 
     def __repr__(self) -> str:
         cells = [[_readable(value, bar) + (f" ± {_readable_bar(bar)}" if bar is not None else "")

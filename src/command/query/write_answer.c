@@ -173,6 +173,16 @@ static void write_not_found(FILE *out, const brume_answer_column *column)
     fputs("; pay more, or type --limit", out);
 }
 
+/* "; up to 52 units may have more, which the bar does not cover" */
+static void write_hidden(FILE *out, const brume_answer_column *column)
+{
+    fprintf(out, "; up to %.0f unit%s may have %s", column->cut_hidden,
+            column->cut_hidden == 1 ? "" : "s", column->cut_allowance > 0 ? "far more" : "more");
+    if (!isnan(column->cut_bound))
+        fprintf(out, ", together at most %s", brume_rounded_up(column->cut_bound).text);
+    fputs(", which the bar does not cover", out);
+}
+
 /* The limits, and what was cut by them. */
 static void write_limits(FILE *out, const brume_query_answer *answer)
 {
@@ -198,6 +208,8 @@ static void write_limits(FILE *out, const brume_query_answer *answer)
         if (column->cut_allowance > 0)
             fprintf(out, "; by estimate some had %s more together, which the bar allows for",
                     brume_rounded_up(column->cut_allowance).text);
+        if (column->cut_hidden > 0)
+            write_hidden(out, column);
     }
 }
 

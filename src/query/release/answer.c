@@ -13,6 +13,8 @@ static void clear_column(brume_answer_column *column)
                                     .limit = NAN,
                                     .cut_units = NAN,
                                     .cut_allowance = NAN,
+                                    .cut_bound = NAN,
+                                    .cut_hidden = NAN,
                                     .rank_error_95 = NAN,
                                     .count_error_95 = NAN,
                                     .gap_95 = NAN,

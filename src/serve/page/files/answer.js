@@ -7,7 +7,7 @@ import { costText, count, errorText, leftText, valueText } from "./format.js";
 function errorOf(answer, row, column) {
   const about = answer.columns[column];
   const own = answer.row_error_95 ? answer.row_error_95[row][column] : about.error_95;
-  if (typeof own !== "number") return null;
+  if (typeof own !== "number" || about.cut_known === false) return null;
   return own + (typeof about.cut_allowance === "number" ? about.cut_allowance : 0);
 }
 
@@ -58,8 +58,9 @@ function remarks(answer) {
   for (const column of answer.columns) {
     const said = [];
     if (typeof column.limit === "number" && column.role === "value") said.push(`one person adds at most ${valueText(column.limit)}`);
-    if (column.cut_units > 0) said.push(`about ${valueText(column.cut_units)} people were cut by that`);
+    if (column.cut_units > 0) said.push(`hardly more than ${valueText(column.cut_units)} people have more`);
     if (column.cut_allowance > 0) said.push(`its bar has an estimate of ${errorText(column.cut_allowance)} for what was cut`);
+    if (column.cut_hidden > 0) said.push(`up to ${valueText(column.cut_hidden)} people may have far more, which the bar does not cover`);
     if (typeof column.rank_error_95 === "number") said.push(`within ${errorText(column.rank_error_95)} rows in rank`);
     if (column.quantile !== undefined && column.quantile !== null) said.push(`shown as the quantile ${column.quantile}`);
     if (column.biased) said.push("limits or bounds may move it further than the noise");
