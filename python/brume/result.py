@@ -181,10 +181,13 @@ class Result(Sequence[Tuple[Any, ...]]):
         return text
 
     def _notes(self) -> List[str]:
-        biased = ", ".join(self.biased)
-        hidden = ", ".join(self.hidden)
-        return ([f"units may have far more than the limit, which the bar does not cover: {hidden}"] if hidden else []) + \
-            ([f"may be biased by limits and bounds: {biased}"] if biased else []) + [self._price()]
+        notes: List[str] = []
+        if self.hidden:
+            names = ", ".join(self.hidden)
+            notes.append(f"units may have far more than the limit, which the bar does not cover: {names}")
+        if self.biased:
+            notes.append(f"may be biased by limits and bounds: {', '.join(self.biased)}")
+        return notes + [self._price()]
 
     def __repr__(self) -> str:
         cells = [[_readable(value, bar) + (f" ± {_readable_bar(bar)}" if bar is not None else "")
