@@ -267,6 +267,8 @@ static void what_is_cut_is_said_and_only_of_its_own_column(void **state)
             assert_holds(column.cut_units >= units && column.cut_units < units + 1);
             assert_holds(column.cut_allowance ==
                          brume_limit_cut_allowance(&histogram, column.limit));
+            assert_holds(column.cut_bound == brume_limit_cut_bound(&histogram, column.limit));
+            assert_holds((column.cut_bound > 0) == (kind == 3)); /* else nobody is above */
         }
     }
 }
