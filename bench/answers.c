@@ -1,20 +1,30 @@
 /* answers: how good answers are, noise and cut together, where people have many rows.
  *
- *   answers [DRAWS [PEOPLE [SETS [EPSILON]]]]
- *                       40 draws of each of 5 data sets of 10,000 people at epsilon 1, unless said
+ *   answers [DRAWS [PEOPLE [SETS [EPSILON [NOISE]]]]]
+ *                       40 draws of each of 5 data sets of 10,000 people at epsilon 1, with laplace
+ *                       noise, unless said
+ *   answers coverage [DRAWS [SETS]]
+ *                       how often bars cover the truth, all questions together: 5 draws of each of
+ * 3 data sets of 300, 1,000 and 10,000 people, at four prices, with both kinds of noise
  *
  * Every question is planned, collected and drawn as `brume query` does it; only the ledger is left
- * out. Beside the mean error of the whole answer stands that of the best limit one
- * could have chosen by looking at the data, at the same price: what is cut by it is known exactly,
- * and the mean of |Laplace noise - what is cut| in closed form. `covered` is how often the truth is
- * within the bar that a reader is shown, noise and allowance; `no bar` how often there is none,
+ * out. NOISE `gaussian` pays rho = EPSILON^2 / 2: then the noise on a number has the deviation that
+ * Laplace noise has as its scale. Beside the mean error of the whole answer stands that of the best
+ * limit one could have chosen by looking at the data, at the same price: what is cut by it is known
+ * exactly, and the mean of |noise - what is cut| in closed form. `covered` is how often the truth
+ * is within the bar that a reader is shown, noise and allowance; `no bar` how often there is none,
  * because what was cut is not known (it counts as not covered); `wrong` how often a bar is shown
- * that does not cover the truth; `noise alone` is without the allowance.
+ * that does not cover the truth; `noise alone` is without the allowance. `said` is how often the
+ * answer says that units may be hidden which its bar does not cover (cut_hidden), `unsaid` how
+ * often a bar is wrong and it does not; `width` the median bar, in parts of the truth. Of all
+ * questions together `width` is the median of theirs, and `worst` the question that is most often
+ * wrong unsaid.
  *
  * The data is made here (people.h), sets from fixed seeds: one row each; orders and line items as
  * in TPC-H (about 15 orders a customer, 1 to 7 items each, priced); rows by Zipf's law of index 2;
  * a text table with a lognormal number of rows, 28 on average. The constants of the rule were set
- * on these; those of the tail and of the allowance on the others too. None is held out any more. */
+ * on these; those of the tail, of the allowance and of what is said to be hidden on the others too.
+ * None is held out any more. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +119,10 @@ static const question questions[] = {
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 static long sets = 5;
+
+/* What is paid: epsilon, or rho = epsilon^2 / 2. */
 static const char *epsilon = "1";
+static bool gaussian_noise;
 
 static void make_file(const question *of, long people, uint64_t number, char *path, size_t size)
 {
@@ -179,14 +192,19 @@ static collected collect(const question *of, const char *path)
     collected all = {0};
     brume_engine *engine = NULL;
     brume_source source = {.location = path};
-    brume_payment payment = {.epsilon = epsilon};
+    brume_payment payment = {0};
+    char rho[32];
+    snprintf(rho, sizeof rho, "%.9g", atof(epsilon) * atof(epsilon) / 2);
+    *(gaussian_noise ? &payment.rho : &payment.epsilon) = gaussian_noise ? rho : epsilon;
     must(brume_engine_open(&source, 1, &engine, &error), &error);
     brume_policy *policy = policy_of(path, of->cells, engine);
     must(brume_bits_open(&all.bits, &error), &error);
     must(brume_question_alone(policy, "t", of->sql, &all.question, &error), &error);
-    brume_decimal budget;
-    must(brume_decimal_parse(epsilon, &budget, &error), &error);
-    must(brume_filter_make(BRUME_RULE_PURE, &budget, NULL, NULL, &all.question->datasets[0]->filter,
+    brume_decimal budget, delta;
+    must(brume_decimal_parse("100", &budget, &error), &error);
+    must(brume_decimal_parse("0.1", &delta, &error), &error);
+    must(brume_filter_make(gaussian_noise ? BRUME_RULE_CONCENTRATED : BRUME_RULE_PURE, &budget,
+                           gaussian_noise ? &delta : NULL, NULL, &all.question->datasets[0]->filter,
                            &error),
          &error);
     must(brume_query_plan_make(all.question->query, all.question->tables, &payment, &all.plan,
@@ -209,15 +227,22 @@ static void sums_under(const collected *all, uint64_t limit, double *sums)
     brume_limited_sum sum = {.kind = plan->measures[0].kind,
                              .value = plan->measures[0].expression,
                              .shift = limit < 1 << 20 ? 20 : 0};
-    must(brume_collected_limit(all->rows, &one, 1, 1, NULL, &sum, 1, &error), &error);
+    must(brume_collected_limit(all->rows, &one, 1, plan->norm, NULL, &sum, 1, &error), &error);
     const brume_bounded_group *groups = brume_collected_groups(all->rows, &count);
     for (size_t i = 0; i < count; i++)
         sums[i] = ldexp((double)groups[i].limited[0], -sum.shift) *
                   brume_plan_step(plan, &plan->measures[0]);
 }
 
-/* The least mean error over all limits of the grid, known by looking. E|X - b| for a Laplace X of
- * scale s is b + s exp(-b/s). */
+/* E|X - b|, for Laplace noise X of scale s, or Gaussian of deviation s. */
+static double mean_error(double b, double s)
+{
+    if (!gaussian_noise)
+        return b + s * exp(-b / s);
+    return s * sqrt(2 / M_PI) * exp(-b * b / (2 * s * s)) + b * erf(b / s / sqrt(2));
+}
+
+/* The least mean error over all limits of the grid, known by looking. */
 static double best_error(const collected *all, size_t cells, const double *truth)
 {
     double best = INFINITY, *sums = calloc(cells, sizeof *sums);
@@ -228,7 +253,7 @@ static double best_error(const collected *all, size_t cells, const double *truth
         sums_under(all, limit, sums);
         for (size_t i = 0; i < cells; i++) {
             double cut = truth[i] - sums[i];
-            error += (cut + scale * exp(-cut / scale)) / (double)cells;
+            error += mean_error(cut, scale) / (double)cells;
         }
         best = fmin(best, error);
     }
@@ -240,8 +265,31 @@ static double best_error(const collected *all, size_t cells, const double *truth
 
 typedef struct tally {
     double error, covered, no_bar, noise_alone, limit, largest; /* limit: of its logarithm */
-    size_t values;
+    double said, unsaid;                                        /* hidden units */
+    size_t values, draws;
+    double *widths; /* of the first cell, in parts of the truth, */
+    size_t count;   /* and how many: where there is a bar */
 } tally;
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median(double *numbers, size_t count)
+{
+    qsort(numbers, count, sizeof *numbers, by_size);
+    return count ? numbers[count / 2] : NAN;
+}
+
+static void add_width(tally *to, double width)
+{
+    to->widths = realloc(to->widths, (to->count + 1) * sizeof *to->widths);
+    if (!to->widths)
+        stop("no memory");
+    to->widths[to->count++] = width;
+}
 
 static void draw(collected *all, size_t cells, const double *truth, tally *to)
 {
@@ -261,80 +309,186 @@ static void draw(collected *all, size_t cells, const double *truth, tally *to)
         to->error += off;
         to->noise_alone += off <= answer->errors[cell];
         double bar = brume_query_answer_bar(answer, cell);
+        bool said = answer->columns[column].cut_hidden > 0;
         to->covered += off <= bar;
         to->no_bar += isnan(bar);
+        to->said += said && !isnan(bar);
+        to->unsaid += off > bar && !said;
         to->values++;
+        if (i == 0 && !isnan(bar))
+            add_width(to, bar / fmax(1, fabs(truth[i])));
     }
+    to->draws++;
     to->limit += log(answer->columns[column].limit);
     to->largest = fmax(to->largest, answer->columns[column].limit);
     brume_query_answer_close(answer);
     brume_drawn_close(drawn);
 }
 
-/* One data set: its draws, and the error of the best limit for it. */
-static double measure_set(const question *of, long draws, long people, uint64_t number, tally *to,
-                          double *mean)
+static void close_collected(collected *all)
 {
-    char path[96];
-    make_file(of, people, number, path, sizeof path);
+    brume_collected_close(all->rows);
+    brume_query_plan_close(all->plan);
+    brume_question_close(all->question);
+    brume_bits_close(all->bits);
+}
+
+/* The draws of one data set that is in a file; `least` gets the error of the best limit for it. */
+static void measure_file(const question *of, const char *path, long draws, tally *to, double *least,
+                         double *mean)
+{
     collected all = collect(of, path);
     size_t cells = (size_t)of->cells;
     double *truth = calloc(cells, sizeof *truth);
     sums_under(&all, UINT64_C(1) << 42, truth);
-    double best = best_error(&all, cells, truth);
-    for (size_t i = 0; i < cells; i++)
+    if (least)
+        *least = best_error(&all, cells, truth);
+    for (size_t i = 0; mean && i < cells; i++)
         *mean += truth[i] / (double)(cells * (size_t)sets);
     for (long i = 0; i < draws; i++)
         draw(&all, cells, truth, to);
     free(truth);
-    brume_collected_close(all.rows);
-    brume_query_plan_close(all.plan);
-    brume_question_close(all.question);
-    brume_bits_close(all.bits);
-    unlink(path);
-    return best;
+    close_collected(&all);
 }
+
+/* ---- a question, a line ---- */
 
 static void measure(const question *of, long draws, long people)
 {
-    double best = 0, mean = 0, ratio = 0, error = 0, covered = 0, noise_alone = 0, limit = 0;
-    double worst = 0, no_bar = 0;
+    double best = 0, mean = 0, ratio = 0, error = 0, worst = 0;
+    tally all = {0};
+    char path[96];
     if (!of->sql) {
         printf("%s\n", of->name);
         return;
     }
     for (uint64_t number = 1; number <= (uint64_t)sets; number++) {
-        tally set = {0};
-        double least = measure_set(of, draws, people, number, &set, &mean);
-        double values = (double)set.values * (double)sets;
+        double least = 0, before = all.error;
+        make_file(of, people, number, path, sizeof path);
+        all.largest = 0;
+        measure_file(of, path, draws, &all, &least, &mean);
+        unlink(path);
+        double own = (all.error - before) / (double)(draws * of->cells);
         best += least / (double)sets;
-        error += set.error / values;
-        ratio += set.error / values / least;
-        worst = fmax(worst, set.largest);
-        covered += set.covered / values;
-        no_bar += set.no_bar / values;
-        noise_alone += set.noise_alone / values;
-        limit += set.limit / (double)(draws * sets);
+        error += own / (double)sets;
+        ratio += own / least / (double)sets;
+        worst = fmax(worst, all.largest);
     }
-    printf("%-27s %12.0f %10.4g %10.4g %6.2f %9.3g %9.3g %7.1f %% %5.1f %% %6.1f %% %10.1f %%\n",
-           of->name, mean, error, best, ratio, exp(limit), worst, 100 * covered, 100 * no_bar,
-           fabs(100 * (1 - covered - no_bar)), 100 * noise_alone);
+    double part = 100 / (double)all.values;
+    printf(
+        "%-27s %12.0f %10.4g %10.4g %6.2f %9.3g %9.3g %7.1f %% %5.1f %% %6.1f %% %10.1f %% %5.1f "
+        "%% %5.1f %% %8.2g\n",
+        of->name, mean, error, best, ratio, exp(all.limit / (double)all.draws), worst,
+        part * all.covered, part * all.no_bar,
+        part * fabs((double)all.values - all.covered - all.no_bar), part * all.noise_alone,
+        part * all.said, part * all.unsaid, median(all.widths, all.count));
     fflush(stdout);
+    free(all.widths);
+}
+
+/* ---- all questions together ---- */
+
+static const char *const prices[] = {"0.1", "0.3", "1", "3"};
+static const long crowds[] = {300, 1000, 10000};
+enum { PRICES = 4, CROWDS = 3 };
+
+/* Means over the questions, in per cent. */
+typedef struct line {
+    double covered, no_bar, said, wrong, unsaid, most;
+    const char *worst;
+    double widths[QUESTIONS];
+    size_t count,
+        many; /* questions, and of how many more than one in ten answers is wrong unsaid */
+} line;
+
+static void add_question(line *to, const question *of, tally *all)
+{
+    double part = 100 / (double)all->values, unsaid = part * all->unsaid;
+    to->covered += part * all->covered;
+    to->no_bar += part * all->no_bar;
+    to->said += part * all->said;
+    to->wrong += part * fabs((double)all->values - all->covered - all->no_bar);
+    to->unsaid += unsaid;
+    to->many += unsaid > 10;
+    if (!to->worst || unsaid > to->most) {
+        to->most = unsaid;
+        to->worst = of->name;
+    }
+    to->widths[to->count++] = all->count ? median(all->widths, all->count) : INFINITY;
+    free(all->widths);
+}
+
+/* One question for so many people, at all prices: each data set is made once. */
+static void cover_question(const question *of, long draws, long people, line lines[2][PRICES])
+{
+    tally all[2][PRICES] = {0};
+    char path[96];
+    for (uint64_t number = 1; number <= (uint64_t)sets; number++) {
+        make_file(of, people, number, path, sizeof path);
+        for (int i = 0; i < 2 * PRICES; i++) {
+            gaussian_noise = i >= PRICES;
+            epsilon = prices[i % PRICES];
+            measure_file(of, path, draws, &all[gaussian_noise][i % PRICES], NULL, NULL);
+        }
+        unlink(path);
+    }
+    for (int i = 0; i < 2 * PRICES; i++)
+        add_question(&lines[i / PRICES][i % PRICES], of, &all[i / PRICES][i % PRICES]);
+}
+
+static void cover(long draws)
+{
+    printf(
+        "%ld data sets of each kind, %ld draws of each; means over the questions, in per cent\n\n",
+        sets, draws);
+    printf("%-8s %7s %6s %8s %7s %6s %6s %7s %9s %8s  %s\n", "noise", "epsilon", "people",
+           "covered", "no bar", "said", "wrong", "unsaid", "over 10 %", "width", "worst");
+    for (size_t c = 0; c < CROWDS; c++) {
+        line lines[2][PRICES] = {0};
+        for (size_t i = 0; i < QUESTIONS; i++)
+            if (questions[i].sql)
+                cover_question(&questions[i], draws, crowds[c], lines);
+        for (int i = 0; i < 2 * PRICES; i++) {
+            line *one = &lines[i / PRICES][i % PRICES];
+            double n = (double)one->count;
+            printf("%-8s %7s %6ld %8.1f %7.1f %6.1f %6.1f %7.1f %4zu of %zu %8.2g  %s, %.1f\n",
+                   i < PRICES ? "laplace" : "gaussian", prices[i % PRICES], crowds[c],
+                   one->covered / n, one->no_bar / n, one->said / n, one->wrong / n,
+                   one->unsaid / n, one->many, one->count, median(one->widths, one->count),
+                   one->worst, one->most);
+        }
+        fflush(stdout);
+    }
+}
+
+static long number_of(int count, char **words, int which, long usual)
+{
+    return count > which ? atol(words[which]) : usual;
 }
 
 int main(int count, char **words)
 {
-    long draws = count > 1 ? atol(words[1]) : 40, people = count > 2 ? atol(words[2]) : 10000;
+    bool covers = count > 1 && strcmp(words[1], "coverage") == 0;
+    long draws = covers ? number_of(count, words, 2, 5) : number_of(count, words, 1, 40);
+    long people = covers ? 1 : number_of(count, words, 2, 10000);
     strcpy(folder, "/tmp/brume-answers-XXXXXX");
-    sets = count > 3 ? atol(words[3]) : 5;
-    epsilon = count > 4 ? words[4] : "1";
+    sets = covers ? number_of(count, words, 3, 3) : number_of(count, words, 3, 5);
+    epsilon = !covers && count > 4 ? words[4] : "1";
+    gaussian_noise = !covers && count > 5 && strcmp(words[5], "gaussian") == 0;
     if (draws < 1 || people < 1 || sets < 1 || !(atof(epsilon) > 0) || !mkdtemp(folder))
-        stop("answers [DRAWS [PEOPLE [SETS [EPSILON]]]]");
+        stop(
+            "answers [DRAWS [PEOPLE [SETS [EPSILON [NOISE]]]]], or answers coverage [DRAWS [SETS]]");
+    if (covers) {
+        cover(draws);
+        rmdir(folder);
+        return 0;
+    }
     printf(
-        "epsilon %s, %ld people, %ld data sets, %ld draws of each; errors are means of |answer - truth| per value\n\n",
-        epsilon, people, sets, draws);
-    printf("%-27s %12s %10s %10s %6s %9s %9s %9s %7s %8s %12s\n", "question", "truth", "error",
-           "best limit", "ratio", "limit", "largest", "covered", "no bar", "wrong", "noise alone");
+        "epsilon %s, %ld people, %ld data sets, %ld draws of each%s; errors are means of |answer - truth| per value\n\n",
+        epsilon, people, sets, draws, gaussian_noise ? ", gaussian noise" : "");
+    printf("%-27s %12s %10s %10s %6s %9s %9s %9s %7s %8s %12s %7s %7s %8s\n", "question", "truth",
+           "error", "best limit", "ratio", "limit", "largest", "covered", "no bar", "wrong",
+           "noise alone", "said", "unsaid", "width");
     for (size_t i = 0; i < QUESTIONS; i++)
         measure(&questions[i], draws, people);
     rmdir(folder);

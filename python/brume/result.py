@@ -101,6 +101,12 @@ class Result(Sequence[Tuple[Any, ...]]):
         return [column["name"] for column in self.json["columns"] if column.get("biased")]
 
     @property
+    def hidden(self) -> List[str]:
+        """The columns whose bar is not of the whole: at this price so many units may have far more than the
+        limit, unseen, that what they lose is not in the bar. ``cut_hidden`` in the JSON says how many."""
+        return [column["name"] for column in self.json["columns"] if column.get("cut_hidden")]
+
+    @property
     def cost(self) -> Dict[str, Any]:
         """What the answer cost."""
         return dict(self.json.get("cost") or {})
@@ -175,7 +181,7 @@ class Result(Sequence[Tuple[Any, ...]]):
         return text
 
     def _notes(self) -> List[str]:
-        notes = []
+        notes: List[str] = []
         threshold = self.json.get("threshold")
         if threshold is not None:
             notes.append(("no group is shown: " if not self.json["rows"] else "")
@@ -184,9 +190,11 @@ class Result(Sequence[Tuple[Any, ...]]):
                             if column.get("limit_found") is False or column.get("cut_known") is False)
         if unknown:
             notes.append(f"the price is too small to tell what limits on one unit cut: {unknown}")
-        biased = ", ".join(self.biased)
-        if biased:
-            notes.append(f"may be biased by limits and bounds: {biased}")
+        if self.hidden:
+            names = ", ".join(self.hidden)
+            notes.append(f"units may have far more than the limit, which the bar does not cover: {names}")
+        if self.biased:
+            notes.append(f"may be biased by limits and bounds: {', '.join(self.biased)}")
         notes += [f"warning: {warning}" for warning in self.json.get("warnings") or []]
         return notes + [self._price()]
 

@@ -57,6 +57,15 @@ def test_no_bar_where_what_was_cut_is_not_known():
     assert Result(ANSWER).bars[0] == (None, 15.8, 0.67)
 
 
+def test_what_the_bar_does_not_cover_is_said(result):
+    assert result.hidden == [] and "cover" not in repr(result)
+    answer = dict(ANSWER, columns=[ANSWER["columns"][0], dict(ANSWER["columns"][1], cut_hidden=52.0),
+                                   ANSWER["columns"][2]])
+    hides = Result(answer)
+    assert hides.hidden == ["n"]
+    assert "which the bar does not cover: n" in repr(hides) and "does not cover: n" in hides._repr_html_()
+
+
 def test_what_limits_may_have_moved_is_said(result):
     assert result.biased == [] and "biased" not in repr(result)
     answer = dict(ANSWER, columns=[ANSWER["columns"][0], dict(ANSWER["columns"][1], biased=True), ANSWER["columns"][2]])

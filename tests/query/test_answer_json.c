@@ -12,9 +12,11 @@ static const char record[] =
     "{\"name\":\"middle\",\"role\":\"value\",\"mechanism\":null,\"error_95\":null,"
     "\"biased\":false,\"rank_error_95\":12.25,\"threshold\":40},"
     "{\"name\":\"cut\",\"role\":\"value\",\"mechanism\":null,\"error_95\":2.0,\"biased\":true,"
-    "\"limit\":8.0,\"cut_units\":9.0,\"cut_allowance\":null,\"cut_known\":false}],"
-    "\"rows\":[[\"a\\u0000b\",12,0.1,5],[null,-3,true,6]],"
-    "\"row_error_95\":[[null,3.5,0.5,2.0],[null,3.5,null,2.0]],\"near_threshold\":[false,true],"
+    "\"limit\":8.0,\"cut_units\":9.0,\"cut_allowance\":null,\"cut_known\":false},"
+    "{\"name\":\"hidden\",\"role\":\"value\",\"mechanism\":null,\"error_95\":2.0,\"biased\":true,"
+    "\"limit\":8.0,\"cut_units\":90.0,\"cut_allowance\":4.0,\"cut_hidden\":52.0}],"
+    "\"rows\":[[\"a\\u0000b\",12,0.1,5,7],[null,-3,true,6,8]],"
+    "\"row_error_95\":[[null,3.5,0.5,2.0,2.0],[null,3.5,null,2.0,2.0]],\"near_threshold\":[false,true],"
     "\"cost\":{\"epsilon\":0.5,\"delta\":1e-9,\"rho\":null},\"events\":[{\"measure\":\"rows\"}],"
     "\"delta_by_default\":true,\"threshold\":31}";
 
@@ -33,7 +35,7 @@ static void a_record_reads_back_as_it_was(void **state)
     json_t *before = parse(record), *after = NULL;
     brume_query_answer *answer = NULL;
     assert_ok(brume_query_answer_recorded(before, &answer, &error));
-    assert_int_equal(answer->column_count, 4);
+    assert_int_equal(answer->column_count, 5);
     assert_int_equal(answer->row_count, 2);
     assert_true(answer->columns[0].is_key);
     assert_int_equal(answer->values[0].length, 3);
@@ -43,6 +45,9 @@ static void a_record_reads_back_as_it_was(void **state)
     assert_int_equal(answer->columns[2].threshold, 40);
     assert_true(answer->errors[3] == 2 && isnan(brume_query_answer_bar(answer, 3)));
     assert_true(brume_query_answer_bar(answer, 1) == 3.5);
+    assert_true(isnan(answer->columns[3].cut_hidden) && answer->columns[4].cut_hidden == 52);
+    assert_true(brume_query_answer_bar(answer, 4) ==
+                6); /* the bar stays, and says what it is not */
     assert_ok(brume_query_answer_record(answer, &after, &error));
     assert_true(json_equal(before, after));
     json_decref(after);
@@ -68,7 +73,7 @@ static void errors_that_do_not_vary_come_from_their_columns(void **state)
     json_object_del(json, "row_error_95");
     assert_ok(brume_query_answer_recorded(json, &answer, &error));
     assert_false(answer->errors_vary);
-    assert_true(answer->errors[1] == 3.5 && answer->errors[5] == 3.5);
+    assert_true(answer->errors[1] == 3.5 && answer->errors[6] == 3.5);
     assert_true(isnan(answer->errors[0]) && isnan(answer->errors[2]));
     brume_query_answer_close(answer);
     json_decref(json);

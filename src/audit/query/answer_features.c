@@ -125,6 +125,7 @@ static void visit_columns(const visitor *v)
                        {"limit", c->limit},
                        {"cut_units", c->cut_units},
                        {"cut_allowance", c->cut_allowance},
+                       {"cut_hidden", c->cut_hidden},
                        {"rank_error_95", c->rank_error_95},
                        {"count_error_95", c->count_error_95},
                        {"gap_95", c->gap_95},

@@ -185,6 +185,15 @@ static void write_not_found(FILE *out, const brume_answer_column *column)
     fputs("; pay more, or type --limit", out);
 }
 
+/* "; up to 52 units may have more, which the bar does not cover" */
+static void write_hidden(FILE *out, const brume_answer_column *column)
+{
+    if (column->cut_hidden > 0)
+        fprintf(out, "; up to %.0f unit%s may have %s, which the bar does not cover",
+                column->cut_hidden, column->cut_hidden == 1 ? "" : "s",
+                column->cut_allowance > 0 ? "far more" : "more");
+}
+
 /* Arithmetic on aggregates, which may have several limits. */
 static void write_cut(FILE *out, const brume_answer_column *column)
 {
@@ -196,6 +205,9 @@ static void write_cut(FILE *out, const brume_answer_column *column)
     else if (column->cut_allowance > 0)
         fprintf(out, "\n%s: by estimate limits moved it by up to %s, which the bar allows for",
                 column->name, brume_rounded_up(column->cut_allowance).text);
+    else if (column->cut_hidden > 0)
+        fprintf(out, "\n%s: it is under a limit", column->name);
+    write_hidden(out, column);
 }
 
 /* The limits, and what was cut by them. */
@@ -225,6 +237,7 @@ static void write_limits(FILE *out, const brume_query_answer *answer)
         if (column->cut_allowance > 0)
             fprintf(out, "; by estimate some had %s more together, which the bar allows for",
                     brume_rounded_up(column->cut_allowance).text);
+        write_hidden(out, column);
     }
 }
 

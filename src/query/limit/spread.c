@@ -12,6 +12,11 @@
     1.3 /* where in a part its units are is known roughly, and those above count more              \
          */
 
+/* One unit in so many makes a crowd that a bar must not miss. Gaussian noise buys sharper counts,
+ * of which more is asked. */
+#define HIDDEN_LAPLACE  200.0
+#define HIDDEN_GAUSSIAN 400.0
+
 static double edge(size_t bin)
 {
     return (double)brume_limit_edge(bin);
@@ -130,37 +135,72 @@ static void add_next(cut *all, const brume_limit_histogram *histogram, size_t fi
     all->variance += noise * noise * beyond * beyond;
 }
 
+/* ---- what is made of each part ---- */
+
+typedef enum part_kind {
+    PART_BELOW,  /* under the limit, or beyond the grid: nothing is cut there */
+    PART_CROWD,  /* as many units as were counted */
+    PART_LAWFUL, /* what the law and the count say together */
+    PART_NEXT,   /* above all that is seen: half of what was counted */
+    PART_EMPTY,  /* nobody */
+} part_kind;
+
+typedef struct tail_view {
+    part_kind kinds[BRUME_LIMIT_PARTS];
+    lawful_part law[BRUME_LIMIT_PARTS];
+    double farthest;
+    size_t seen; /* parts up to the last one in which more units are seen than the law has */
+} tail_view;
+
+static tail_view look_at_tail(const brume_limit_histogram *histogram, size_t bin, double limit)
+{
+    const brume_limit_tail *tail = &histogram->tail;
+    double expected[BRUME_LIMIT_PARTS];
+    tail_view view = {0};
+    view.farthest = follow_law(histogram, bin, limit, view.law);
+    for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
+        expected[i] = MORE * view.law[i].units;
+    view.seen = brume_limit_parts_seen(histogram, expected, false);
+    bool above_one = bin > histogram->base || view.seen > 0 || histogram->base > 0;
+    for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++) {
+        size_t first = brume_limit_part_from(tail->from, i, histogram->bins);
+        size_t end = brume_limit_part_from(tail->from, i + 1, histogram->bins);
+        bool lawful = view.law[i].units > 0;
+        if (end <= bin + 1 || first >= end)
+            view.kinds[i] = PART_BELOW;
+        else if (i < view.seen && (tail->noisy[i] > expected[i] || !lawful))
+            view.kinds[i] = PART_CROWD;
+        else if (lawful)
+            view.kinds[i] = PART_LAWFUL;
+        else
+            view.kinds[i] = i == view.seen && above_one ? PART_NEXT : PART_EMPTY;
+    }
+    return view;
+}
+
 static double tail_allowance(const brume_limit_histogram *histogram, size_t bin, double limit)
 {
     const brume_limit_tail *tail = &histogram->tail;
-    lawful_part law[BRUME_LIMIT_PARTS];
-    double expected[BRUME_LIMIT_PARTS], noise = brume_limit_deviation(histogram);
+    tail_view view = look_at_tail(histogram, bin, limit);
+    double noise = brume_limit_deviation(histogram);
     cut all = {0};
-    double farthest = follow_law(histogram, bin, limit, law);
-    for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
-        expected[i] = MORE * law[i].units;
     for (size_t i = bin + 1; i < tail->from; i++) { /* below the tail: by the histogram */
         double units = fmax(histogram->noisy[i], 0);
         double beyond = fmax(0, (edge(i - 1) + edge(i)) / 2 - limit);
         all.mean += units * beyond;
         all.variance += (noise * noise + units) * beyond * beyond;
     }
-    size_t seen = brume_limit_parts_seen(histogram, expected, false);
-    bool above_one = bin > histogram->base || seen > 0 || histogram->base > 0;
     for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++) {
         size_t first = brume_limit_part_from(tail->from, i, histogram->bins);
-        size_t end = brume_limit_part_from(tail->from, i + 1, histogram->bins);
-        if (end <= bin + 1 || first >= end)
-            continue;
-        if (i < seen && (tail->noisy[i] > expected[i] || !(law[i].units > 0)))
+        if (view.kinds[i] == PART_CROWD)
             add_crowd(&all, histogram, i, bin, limit);
-        else if (law[i].units > 0)
-            add_lawful(&all, histogram, i, &law[i]);
-        else if (i == seen && above_one)
+        else if (view.kinds[i] == PART_LAWFUL)
+            add_lawful(&all, histogram, i, &view.law[i]);
+        else if (view.kinds[i] == PART_NEXT)
             add_next(&all, histogram, first, i, bin, limit);
     }
     /* in a heavy tail the largest unit is more than deviations tell */
-    return all.mean + fmax(farthest, UPPER * sqrt(all.variance));
+    return all.mean + fmax(view.farthest, UPPER * sqrt(all.variance));
 }
 
 double brume_limit_cut_allowance(const brume_limit_histogram *histogram, double limit)
@@ -170,4 +210,39 @@ double brume_limit_cut_allowance(const brume_limit_histogram *histogram, double 
         return tail_allowance(histogram, bin, limit);
     /* no tail was bought because the first count was quiet; else nobody counted */
     return histogram->first.scale > 0 && brume_limit_is_quiet(histogram) ? 0 : NAN;
+}
+
+/* ---- what may be hidden ---- */
+
+double brume_limit_seen_units(const brume_limit_histogram *histogram)
+{
+    double units = 0;
+    if (!(histogram->scale > 0))
+        return NAN;
+    brume_limit_seen all = brume_limit_see(histogram);
+    for (size_t i = 0; i < histogram->bins; i++)
+        units += all.passed[i] ? histogram->noisy[i] : 0;
+    return units;
+}
+
+double brume_limit_hidden_units(const brume_limit_histogram *histogram, double limit, double units)
+{
+    const brume_limit_tail *tail = &histogram->tail;
+    const brume_limit_count *first = &histogram->first;
+    double crowd = units / (histogram->gaussian ? HIDDEN_GAUSSIAN : HIDDEN_LAPLACE);
+    double own = brume_limit_tail_deviation(histogram), hidden = 0;
+    if (!(tail->scale > 0)) {
+        hidden = first->noisy + UPPER * brume_limit_deviation_of(histogram, first->scale);
+        return hidden >= crowd ? fmax(0, hidden) : 0;
+    }
+    size_t bin = brume_limit_bin((brume_u128)limit, 1, histogram->bins);
+    tail_view view = look_at_tail(histogram, bin, limit);
+    for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++) {
+        double most = tail->noisy[i] + UPPER * own - MORE * view.law[i].units;
+        bool beside_a_crowd = i > 0 && i == view.seen;
+        if (view.kinds[i] != PART_BELOW && view.kinds[i] != PART_CROWD &&
+            most >= (beside_a_crowd ? crowd / 2 : crowd))
+            hidden = fmax(hidden, most);
+    }
+    return hidden;
 }

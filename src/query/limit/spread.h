@@ -15,7 +15,12 @@
  *     of the noise and of who happens to be in the data, or what one unit has beyond the limit at
  *     the point that any unit exceeds in one of twenty draws, whichever is more.
  * A few units far above all others, fewer than the noise of a part, are not in it: no number that
- * was paid for tells of them. */
+ * was paid for tells of them. How many these can be is known, though, and where they can be many
+ * the answer says that its bar does not cover them (brume_limit_hidden_units). proofs/limits.md has
+ * why no allowance can.
+ *
+ * All of this is a function of numbers that were drawn and paid for (the first count, the
+ * histogram, the tail), of the limit, which is a function of these, and of public ones. */
 #ifndef BRUME_QUERY_LIMIT_SPREAD_H
 #define BRUME_QUERY_LIMIT_SPREAD_H
 
@@ -32,5 +37,17 @@ bool brume_limit_find_crowds(const brume_limit_histogram *histogram,
 /* Estimate of the sum over all units of what they have beyond `limit`; NaN: not known. Of a grid
  * that ends below 2^63, nobody has more than its last edge. */
 double brume_limit_cut_allowance(const brume_limit_histogram *histogram, double limit);
+
+/* About how many units there are: those in bins that are surely not empty. NaN: no histogram was
+ * drawn. */
+double brume_limit_seen_units(const brume_limit_histogram *histogram);
+
+/* How many units may be far above the limit and not in the allowance, if they may be so many of
+ * `units` units that a bar says nothing of the whole; 0: they are fewer. Above is where the first
+ * count or a part of the tail is, each part by itself; so many is one in 200, or one in 400 where
+ * the noise is Gaussian; of the part above a crowd that is seen, half as many. With probability
+ * 0.95 a part does not have more than its count says here, of those that the allowance takes for
+ * empty or lawful. */
+double brume_limit_hidden_units(const brume_limit_histogram *histogram, double limit, double units);
 
 #endif

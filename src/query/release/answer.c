@@ -13,6 +13,7 @@ brume_answer_column brume_answer_column_empty(void)
                                  .limit = NAN,
                                  .cut_units = NAN,
                                  .cut_allowance = NAN,
+                                 .cut_hidden = NAN,
                                  .rank_error_95 = NAN,
                                  .count_error_95 = NAN,
                                  .gap_95 = NAN,

@@ -38,7 +38,10 @@ typedef struct brume_answer_column {
     double error_95;      /* the largest of the rows */
     double cut_units;     /* hardly more units than this are above it */
     double cut_allowance; /* estimate of what they have beyond it, the largest of the rows */
-    bool is_limited;      /* it has the three; NaN: not known, or of arithmetic: several limits */
+    double cut_hidden;    /* so many units may be far above it, unseen, that the bar is not of the
+                             whole; NaN: too few to matter, or cut_allowance is not known */
+    bool is_limited;      /* it has limit, cut_units, cut_allowance; NaN: not known, or of
+                             arithmetic: several limits */
     bool limit_not_found; /* too few units for the price */
     bool cut_not_known;   /* so many may be cut that no estimate is given: it has no bar */
     bool biased;          /* limits or bounds may move it */

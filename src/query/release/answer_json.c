@@ -18,6 +18,7 @@ static const member column_numbers[] = {
     {"limit", offsetof(brume_answer_column, limit)},
     {"cut_units", offsetof(brume_answer_column, cut_units)},
     {"cut_allowance", offsetof(brume_answer_column, cut_allowance)},
+    {"cut_hidden", offsetof(brume_answer_column, cut_hidden)},
     {"rank_error_95", offsetof(brume_answer_column, rank_error_95)},
     {"count_error_95", offsetof(brume_answer_column, count_error_95)},
     {"gap_95", offsetof(brume_answer_column, gap_95)},

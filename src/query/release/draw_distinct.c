@@ -208,4 +208,12 @@ void brume_show_distinct(const brume_plan *plan, size_t index, const brume_drawn
     /* A pair beyond the limit is a value less at most, of all groups together. */
     column->cut_allowance = beyond;
     column->cut_not_known = found && isnan(beyond);
+    if (!found || isnan(beyond))
+        return;
+    double hidden = ceil(brume_limit_hidden_units(&histogram, (double)limit->limit,
+                                                  brume_limit_seen_units(&histogram)));
+    if (hidden > 0) {
+        column->cut_hidden = hidden;
+        column->biased = true;
+    }
 }

@@ -128,9 +128,43 @@ static bool cuts_nobody(const brume_answer_table *all, const brume_plan_limit *l
            (limit->norm == 2 ? most * most : most) >= groups;
 }
 
-/* The limit of an aggregate, how many units are above it, and what they may have beyond it. Norms
+/* About how many units there are: by the histogram; where the first count was so small that none
+ * was drawn the limit is one row, and the rows that were counted under it are the units. */
+static double count_of_units(const brume_answer_table *all, const brume_limit_histogram *histogram,
+                             int count)
+{
+    double units = brume_limit_seen_units(histogram), rows = 0;
+    for (size_t i = 0; count >= 0 && i < all->drawn->count; i++)
+        rows += brume_drawn_number(all->drawn, count, i);
+    return isnan(units) ? rows : units;
+}
+
+/* What the units may have beyond the limit, in all groups, and in the one that has most. Norms
  * of several groups are lengths: what a unit loses in all groups together is at most the square
- * root of their number times that. */
+ * root of their number times that. From released numbers and public ones alone. */
+static void add_cut(const brume_answer_table *all, brume_answer_column *column, size_t aggregate,
+                    const brume_plan_limit *limit, bool by_rows, double step)
+{
+    const brume_plan_aggregate *from = &all->plan->aggregates[aggregate];
+    brume_limit_histogram histogram = brume_plan_counted(limit);
+    double most = (double)limit->limit, beyond = brume_limit_cut_allowance(&histogram, most);
+    if (limit->norm == 2)
+        beyond *= sqrt(all->plan->shape.cells ? (double)all->plan->shape.cells
+                                              : fmax(1, (double)all->count));
+    double size = by_rows ? mean_size(all, aggregate, from->count) : step;
+    column->cut_not_known = isnan(beyond);
+    if (isnan(beyond))
+        return;
+    column->cut_allowance = beyond * size * largest_share(all, aggregate);
+    double hidden = ceil(
+        brume_limit_hidden_units(&histogram, most, count_of_units(all, &histogram, from->count)));
+    if (hidden > 0) {
+        column->cut_hidden = hidden;
+        column->biased = true;
+    }
+}
+
+/* The limit of an aggregate, how many units are above it, and what they may have beyond it. */
 static void add_limit(const brume_answer_table *all, brume_answer_column *column, size_t aggregate)
 {
     const brume_plan *plan = all->plan;
@@ -161,15 +195,8 @@ static void add_limit(const brume_answer_table *all, brume_answer_column *column
     double beyond =
         brume_limit_cut_allowance(&histogram, (double)limit->limit); /* NaN: not known */
     column->biased = !(beyond <= 0 && column->cut_units <= 0) || clamps(plan, aggregate);
-    if (limit->norm == 2)
-        beyond *= sqrt(plan->shape.cells ? (double)plan->shape.cells : fmax(1, (double)all->count));
-    if (by_rows)
-        column->cut_allowance = beyond * mean_size(all, aggregate, from->count) *
-                                largest_share(all, aggregate);
-    else if (from->centred < 0 && from->selection < 0)
-        column->cut_allowance = beyond * step * largest_share(all, aggregate);
-    column->cut_not_known = isnan(beyond) &&
-                            (by_rows || (from->centred < 0 && from->selection < 0));
+    if (by_rows || (from->centred < 0 && from->selection < 0))
+        add_cut(all, column, aggregate, limit, by_rows, step);
     /* of means, quantiles and modes nothing is known but the units */
 }
 
@@ -270,6 +297,7 @@ static brume_status describe_arithmetic(const brume_answer_table *all, brume_ans
         describe(all, &one, i);
         column->biased = column->biased || one.biased;
         column->cut_not_known = column->cut_not_known || one.cut_not_known;
+        column->cut_hidden = fmax(column->cut_hidden, one.cut_hidden); /* skips NaN */
         limited = limited || one.cut_not_known || one.cut_allowance >= 0;
         if (one.cut_allowance > 0)
             parts.list[parts.count++] = part_of(all, i, one.cut_allowance);
