@@ -198,7 +198,8 @@ void brume_show_distinct(const brume_plan *plan, size_t index, const brume_drawn
     if (!plan->measurements[index].collection.totals)
         return; /* nothing was cut */
     bool found = limit->bin != BRUME_LIMIT_NO_BIN;
-    brume_limit_histogram histogram = brume_plan_counted(limit);
+    double noisy[BRUME_LIMIT_BINS];
+    brume_limit_histogram histogram = brume_plan_counted(limit, noisy);
     double beyond = found ? brume_limit_cut_allowance(&histogram, (double)limit->limit) : NAN;
     column->limit = (double)limit->limit;
     column->cut_units = found ? ceil(brume_limit_cut_units(&histogram, limit->bin)) : NAN;

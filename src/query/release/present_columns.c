@@ -156,7 +156,8 @@ static void add_limit(const brume_answer_table *all, brume_answer_column *column
     }
     if (limit->bins == 0 || limit->bin == BRUME_LIMIT_NO_BIN)
         return; /* typed or the owner's, or not found: nobody counted the units above it */
-    brume_limit_histogram histogram = brume_plan_counted(limit);
+    double noisy[BRUME_LIMIT_BINS];
+    brume_limit_histogram histogram = brume_plan_counted(limit, noisy);
     column->cut_units = ceil(brume_limit_cut_units(&histogram, limit->bin));
     double beyond =
         brume_limit_cut_allowance(&histogram, (double)limit->limit); /* NaN: not known */
