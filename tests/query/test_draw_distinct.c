@@ -256,7 +256,8 @@ static void what_is_cut_is_said_and_only_of_its_own_column(void **state)
                 assert_true(!column.biased && column.limit == -1);
                 continue;
             }
-            brume_limit_histogram histogram = brume_plan_counted(limit);
+            double noisy[BRUME_LIMIT_BINS];
+            brume_limit_histogram histogram = brume_plan_counted(limit, noisy);
             assert_holds(column.limit == (double)brume_limit_edge(12));
             assert_int_equal(isnan(column.cut_units), kind == 1);
             assert_int_equal(isnan(column.cut_allowance), kind == 1);

@@ -263,9 +263,14 @@ brume_limit_histogram brume_plan_histogram(const brume_plan_limit *limit)
     return made;
 }
 
-brume_limit_histogram brume_plan_counted(const brume_plan_limit *limit)
+brume_limit_histogram brume_plan_counted(const brume_plan_limit *limit,
+                                         double noisy[BRUME_LIMIT_BINS])
 {
     brume_limit_histogram made = brume_plan_histogram(limit);
+    memcpy(noisy, limit->noisy, sizeof limit->noisy);
+    if (limit->bins > 0 && limit->bins < BRUME_LIMIT_BINS)
+        noisy[limit->bins - 1] = 0;
+    made.noisy = noisy;
     made.bins = BRUME_LIMIT_BINS;
     return made;
 }

@@ -71,10 +71,12 @@ bool brume_plan_limit_counts(const brume_plan_limit *limit);
  */
 brume_choice_step brume_plan_first_step(const brume_plan *plan);
 
-/* The histogram of a limit, for the rule: it ends with the owner's ceiling. And for what was cut:
- * the tail was counted beyond it. */
+/* The histogram of a limit, for the rule: it ends with the owner's ceiling, its last bin is open.
+ * And for what was cut: the tail was counted beyond the ceiling, and it alone tells where the units
+ * of the open bin are, so that `noisy`, which is filled in, has none there. */
 brume_limit_histogram brume_plan_histogram(const brume_plan_limit *limit);
-brume_limit_histogram brume_plan_counted(const brume_plan_limit *limit);
+brume_limit_histogram brume_plan_counted(const brume_plan_limit *limit,
+                                         double noisy[BRUME_LIMIT_BINS]);
 
 /* The limit that an aggregate is mostly about; NULL: it has none. */
 const brume_plan_limit *brume_plan_limit_of(const brume_plan *plan, size_t aggregate);

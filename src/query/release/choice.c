@@ -268,7 +268,8 @@ static brume_status present_limit(const brume_plan *plan, const brume_plan_limit
             (brume_value){.kind = BRUME_VALUE_NUMBER,
                           .number = (double)limit->limit * brume_plan_limit_step(plan, limit)};
     if (brume_plan_limit_is_counted(limit)) {
-        brume_limit_histogram histogram = brume_plan_counted(limit);
+        double noisy[BRUME_LIMIT_BINS];
+        brume_limit_histogram histogram = brume_plan_counted(limit, noisy);
         values[2] = (brume_value){.kind = BRUME_VALUE_NUMBER,
                                   .number = ceil(brume_limit_cut_units(&histogram, limit->bin))};
     }

@@ -198,7 +198,8 @@ void brume_show_distinct(const brume_plan *plan, size_t index, const brume_drawn
     if (!plan->measurements[index].collection.totals)
         return; /* nothing was cut */
     bool found = brume_plan_limit_is_counted(limit);
-    brume_limit_histogram histogram = brume_plan_counted(limit);
+    double noisy[BRUME_LIMIT_BINS];
+    brume_limit_histogram histogram = brume_plan_counted(limit, noisy);
     double beyond = found ? brume_limit_cut_allowance(&histogram, (double)limit->limit) : NAN;
     column->limit = (double)limit->limit;
     column->cut_units = found ? ceil(brume_limit_cut_units(&histogram, limit->bin)) : NAN;
@@ -210,8 +211,9 @@ void brume_show_distinct(const brume_plan *plan, size_t index, const brume_drawn
     column->cut_not_known = found && isnan(beyond);
     if (!found || isnan(beyond))
         return;
-    double hidden = ceil(brume_limit_hidden_units(&histogram, (double)limit->limit,
-                                                  brume_limit_seen_units(&histogram)));
+    brume_limit_histogram whole = brume_plan_histogram(limit); /* with units above the ceiling */
+    double hidden = ceil(
+        brume_limit_hidden_units(&histogram, (double)limit->limit, brume_limit_seen_units(&whole)));
     if (hidden > 0) {
         column->cut_hidden = hidden;
         column->biased = true;

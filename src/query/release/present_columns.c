@@ -130,10 +130,11 @@ static bool cuts_nobody(const brume_answer_table *all, const brume_plan_limit *l
 
 /* About how many units there are: by the histogram; where the first count was so small that none
  * was drawn the limit is one row, and the rows that were counted under it are the units. */
-static double count_of_units(const brume_answer_table *all, const brume_limit_histogram *histogram,
+static double count_of_units(const brume_answer_table *all, const brume_plan_limit *limit,
                              int count)
 {
-    double units = brume_limit_seen_units(histogram), rows = 0;
+    brume_limit_histogram histogram = brume_plan_histogram(limit);
+    double units = brume_limit_seen_units(&histogram), rows = 0;
     for (size_t i = 0; count >= 0 && i < all->drawn->count; i++)
         rows += brume_drawn_number(all->drawn, count, i);
     return isnan(units) ? rows : units;
@@ -146,7 +147,8 @@ static void add_cut(const brume_answer_table *all, brume_answer_column *column, 
                     const brume_plan_limit *limit, bool by_rows, double step)
 {
     const brume_plan_aggregate *from = &all->plan->aggregates[aggregate];
-    brume_limit_histogram histogram = brume_plan_counted(limit);
+    double noisy[BRUME_LIMIT_BINS];
+    brume_limit_histogram histogram = brume_plan_counted(limit, noisy);
     double most = (double)limit->limit, beyond = brume_limit_cut_allowance(&histogram, most);
     if (limit->norm == 2)
         beyond *= sqrt(all->plan->shape.cells ? (double)all->plan->shape.cells
@@ -156,8 +158,8 @@ static void add_cut(const brume_answer_table *all, brume_answer_column *column, 
     if (isnan(beyond))
         return;
     column->cut_allowance = beyond * size * largest_share(all, aggregate);
-    double hidden = ceil(
-        brume_limit_hidden_units(&histogram, most, count_of_units(all, &histogram, from->count)));
+    double hidden =
+        ceil(brume_limit_hidden_units(&histogram, most, count_of_units(all, limit, from->count)));
     if (hidden > 0) {
         column->cut_hidden = hidden;
         column->biased = true;
@@ -190,7 +192,8 @@ static void add_limit(const brume_answer_table *all, brume_answer_column *column
     }
     if (!brume_plan_limit_is_counted(limit))
         return;
-    brume_limit_histogram histogram = brume_plan_counted(limit);
+    double noisy[BRUME_LIMIT_BINS];
+    brume_limit_histogram histogram = brume_plan_counted(limit, noisy);
     column->cut_units = ceil(brume_limit_cut_units(&histogram, limit->bin));
     double beyond =
         brume_limit_cut_allowance(&histogram, (double)limit->limit); /* NaN: not known */
