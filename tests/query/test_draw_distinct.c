@@ -180,16 +180,17 @@ static void the_tail_is_counted_in_its_parts(void **state)
 
 /* A histogram of the units by their pairs in drawn groups, each bin with noise of its own: 100
  * units of one pair, and unit 0, which has all of these. Without a ceiling there are as many bins
- * as may be. */
-static void the_limit_is_chosen_from_a_noisy_histogram_of_drawn_groups(void **state)
+ * as may be; with one the last bin also has the units above it. */
+static void check_choice(uint64_t ceiling)
 {
-    (void)state;
     brume_query query = {.key_count = 1, .set_count = 1};
     brume_measurement distinct = {.kind = BRUME_MEASUREMENT_DISTINCT, .scale = 2};
     brume_plan plan = {.query = &query, .measurements = &distinct, .measurement_count = 1};
     distinct.collection.totals = true;
-    distinct.distinct.limit = (brume_plan_limit){
-        .of = {.kind = BRUME_TOTAL_PRESENCE}, .source = BRUME_LIMIT_AUTO, .norm = 1};
+    distinct.distinct.limit = (brume_plan_limit){.of = {.kind = BRUME_TOTAL_PRESENCE},
+                                                 .source = BRUME_LIMIT_AUTO,
+                                                 .norm = 1,
+                                                 .ceiling = ceiling};
     distinct.distinct.histogram_scale = 3;
     distinct.distinct.tail_scale = 4;
     brume_bounder *bounder = open_pairs(true, true);
@@ -205,12 +206,13 @@ static void the_limit_is_chosen_from_a_noisy_histogram_of_drawn_groups(void **st
     assert_ok(brume_distinct_choose(&plan, 0, &pairs, &drawn, bits, &error));
     const brume_plan_limit *limit = &distinct.distinct.limit;
     int64_t draws[BRUME_LIMIT_BINS];
-    assert_int_equal(limit->bins, BRUME_LIMIT_BINS);
-    next_noise(same, 3, draws, BRUME_LIMIT_BINS);
-    for (size_t i = 0; i < BRUME_LIMIT_BINS; i++) {
-        int64_t units = i == brume_limit_bin(1, 1, BRUME_LIMIT_BINS)     ? 100
-                        : i == brume_limit_bin(100, 1, BRUME_LIMIT_BINS) ? 1
-                                                                         : 0;
+    size_t bins = ceiling ? brume_limit_bins(ceiling) : BRUME_LIMIT_BINS;
+    assert_int_equal(limit->bins, bins);
+    next_noise(same, 3, draws, bins);
+    for (size_t i = 0; i < bins; i++) {
+        int64_t units = i == brume_limit_bin(1, 1, bins)     ? 100
+                        : i == brume_limit_bin(100, 1, bins) ? 1 /* the last, if it is open */
+                                                             : 0;
         assert_holds(limit->noisy[i] == (double)(units + draws[i]));
     }
     assert_true(limit->known && limit->scale == 3 && limit->tail.scale == 4);
@@ -219,13 +221,21 @@ static void the_limit_is_chosen_from_a_noisy_histogram_of_drawn_groups(void **st
     brume_bits_close(same);
 }
 
+static void the_limit_is_chosen_from_a_noisy_histogram_of_drawn_groups(void **state)
+{
+    (void)state;
+    check_choice(0);
+    check_choice(8);
+    check_choice(brume_limit_edge(brume_limit_bin(100, 1, BRUME_LIMIT_BINS) - 1)); /* just below */
+}
+
 /* ---- what is said ---- */
 
 static void what_is_cut_is_said_and_only_of_its_own_column(void **state)
 {
     (void)state;
     brume_plan_aggregate aggregates[2] = {{.distinct = 0}, {.distinct = BRUME_NOT_MEASURED}};
-    for (int kind = 0; kind < 4; kind++) {
+    for (int kind = 0; kind < 6; kind++) {
         brume_measurement distinct = {.kind = BRUME_MEASUREMENT_DISTINCT};
         brume_plan plan = {
             .measurements = &distinct, .measurement_count = 1, .aggregates = aggregates};
@@ -242,10 +252,20 @@ static void what_is_cut_is_said_and_only_of_its_own_column(void **state)
         if (kind > 1) {
             limit->tail = (brume_limit_tail){.from = limit->bin + 1, .looks = 1, .scale = 1};
             for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
-                limit->tail.noisy[i] = kind == 3 ? 200.25 : -1000;
+                limit->tail.noisy[i] = kind == 3 ? 200.25 : kind == 5 ? 5.25 : -1000;
+        }
+        if (kind > 3) { /* all units have one pair; some more may be hidden in the noise, or not */
+            limit->limit = 1;
+            limit->bin = 0;
+            limit->bins = BRUME_LIMIT_BINS;
+            limit->tail.from = 1;
+            limit->tail.scale = 8;
+            for (size_t i = 0; i < BRUME_LIMIT_BINS; i++)
+                limit->noisy[i] = i == 0 ? 1000 : -1000;
         }
         for (size_t a = 0; a < 2; a++) {
-            brume_answer_column column = {.biased = true, .limit = -1, .cut_units = -1};
+            brume_answer_column column = {
+                .biased = true, .limit = -1, .cut_units = -1, .cut_hidden = -1};
             brume_show_distinct(&plan, 0, NULL, a, &column);
             if (a == 1) {
                 assert_true(column.biased && column.limit == -1 && !column.is_limited);
@@ -258,17 +278,25 @@ static void what_is_cut_is_said_and_only_of_its_own_column(void **state)
             }
             double noisy[BRUME_LIMIT_BINS];
             brume_limit_histogram histogram = brume_plan_counted(limit, noisy);
-            assert_holds(column.limit == (double)brume_limit_edge(12));
+            assert_holds(column.limit == (kind > 3 ? 1 : (double)brume_limit_edge(12)));
             assert_int_equal(isnan(column.cut_units), kind == 1);
             assert_int_equal(isnan(column.cut_allowance), kind == 1);
-            assert_true(column.biased);
-            if (kind == 1)
+            if (kind == 1) {
+                assert_true(column.biased);
                 continue;
+            }
             double units = brume_limit_cut_units(&histogram, limit->bin);
             assert_holds(column.cut_units == floor(column.cut_units));
             assert_holds(column.cut_units >= units && column.cut_units < units + 1);
             assert_holds(column.cut_allowance ==
                          brume_limit_cut_allowance(&histogram, column.limit));
+            brume_limit_histogram whole = brume_plan_histogram(limit);
+            double hidden =
+                brume_limit_hidden_units(&histogram, column.limit, brume_limit_seen_units(&whole));
+            assert_int_equal(hidden > 0, kind == 5);
+            assert_holds(hidden > 0 ? column.cut_hidden == ceil(hidden) && hidden != ceil(hidden)
+                                    : column.cut_hidden == -1);
+            assert_int_equal(column.biased, kind != 4);
         }
     }
 }
