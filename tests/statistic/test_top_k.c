@@ -276,6 +276,22 @@ static void every_border_has_its_own_distance(void **state)
     }
 }
 
+/* The ranking is parted by the key in its middle. Rejects: a search for a lower key that goes on
+ * beyond the end where that one is the lowest. */
+static void the_lowest_key_may_be_in_the_middle(void **state)
+{
+    (void)state;
+    enum { MANY = 65 };
+    brume_error error;
+    uint64_t counts[MANY], distance = 0;
+    size_t winners[2] = {0}, winner_count = 0;
+    for (size_t i = 0; i < MANY; i++)
+        counts[i] = i == MANY / 2 ? 0 : 100 + i;
+    brume_top_k_rule rule = {2, true, false, BRUME_ADD_REMOVE};
+    assert_ok(brume_top_k(&rule, counts, MANY, 100000, winners, &winner_count, &distance, &error));
+    assert_true(winner_count == 2 && winners[0] == MANY - 1 && winners[1] == MANY - 2);
+}
+
 static void bad_rules_are_refused(void **state)
 {
     (void)state;
@@ -301,6 +317,7 @@ int main(void)
         cmocka_unit_test(the_plain_gap_is_not_a_distance_to_instability),
         cmocka_unit_test(a_large_ranking_agrees_with_a_full_sort),
         cmocka_unit_test(every_border_has_its_own_distance),
+        cmocka_unit_test(the_lowest_key_may_be_in_the_middle),
         cmocka_unit_test(bad_rules_are_refused),
     };
     return cmocka_run_group_tests_name("top_k", tests, NULL, NULL);
