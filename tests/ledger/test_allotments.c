@@ -1,4 +1,4 @@
-/* Allotments: a user's share of a dataset's budget, charged beside it (ledger/user.h). */
+/* Allotments: a user's share of a dataset's budget, charged as well as it (ledger/user.h). */
 #include "users.h"
 
 #include "ledger/user_row.h"

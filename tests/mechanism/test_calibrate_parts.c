@@ -324,7 +324,7 @@ static void targets_outside_their_ranges_are_refused(void **state)
     brume_expression_free(&e);
 }
 
-/* The epsilon shown beside an accuracy, or beside a whole number, is one at which delta is
+/* The epsilon shown with an accuracy, or with a whole number, is one at which delta is
  * certified, and about a millionth above the least. */
 static void epsilons_that_are_shown_are_certified(void **state)
 {

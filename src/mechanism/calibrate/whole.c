@@ -34,19 +34,19 @@ static brume_status decide(brume_search_for *c, double number, double tolerance,
 brume_status brume_calibrate_whole(brume_search_for *c, double *value, brume_error *error)
 {
     brume_whole_walk w = {.good = NAN, .bad = NAN, .slope = NAN, .largest = c->inverted};
-    w.safe = w.largest ? c->low : c->high;
-    w.bold = w.largest ? c->high : c->low;
+    w.least_delta = w.largest ? c->low : c->high;
+    w.most_delta = w.largest ? c->high : c->low;
     double number = brume_whole_begin(c, &w), tolerance = 1e-3;
     for (int step = 0; step < MOST_STEPS; step++) {
         brume_finding f;
         BRUME_TRY(decide(c, number, tolerance, &f, error));
         *(f.upper <= 0 ? &w.good : &w.bad) = number;
-        c->everywhere = w.good == w.bold;
+        c->everywhere = w.good == w.most_delta;
         if (fabs(w.good - w.bad) <= 1 || c->everywhere) {
             *value = brume_calibrate_value_of(c, w.good);
             return BRUME_OK;
         }
-        if (w.bad == w.safe)
+        if (w.bad == w.least_delta)
             return brume_calibrate_no_value(c, error);
         brume_whole_note(&w, number, &f);
         number = brume_whole_next(c, &w, number, step, &tolerance);

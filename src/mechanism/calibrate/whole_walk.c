@@ -56,13 +56,13 @@ static double between(const brume_whole_walk *w)
 static bool moves_nothing(const brume_whole_walk *w)
 {
     return (w->count > 1 && fabs(w->excess[0] - w->excess[1]) < 1e-9) ||
-           (w->count == 1 && !w->largest && w->good == w->safe);
+           (w->count == 1 && !w->largest && w->good == w->least_delta);
 }
 
 /* The number to try next. */
 static double next_number(const brume_whole_walk *w, int step)
 {
-    double direction = w->largest ? 1 : -1; /* towards the bold */
+    double direction = w->largest ? 1 : -1; /* towards more delta */
     bool both = !isnan(w->good) && !isnan(w->bad);
     double at = crossing(w), newest = isnan(w->good) ? w->bad : w->good;
     if (both && step > PATIENCE) {
@@ -72,11 +72,11 @@ static double next_number(const brume_whole_walk *w, int step)
                          direction * at < direction * w->bad + 1)) {
         at = between(w);
     } else if (!both && moves_nothing(w)) {
-        at = isnan(w->good) ? w->safe : w->bold;
+        at = isnan(w->good) ? w->least_delta : w->most_delta;
     } else if (isnan(at)) { /* nothing is known but the side */
         at = (isnan(w->good) != w->largest) ? 2 * newest + 1 : floor(newest / 2);
     } else if (step > 3 * PATIENCE) {
-        at = isnan(w->good) ? w->safe : w->bold;
+        at = isnan(w->good) ? w->least_delta : w->most_delta;
     }
     if (!both && !moves_nothing(w)) /* not too far beyond what is known, where only one side is */
         at = fmin(fmax(at, (newest + 1) / 100 - 1), 100 * (newest + 1));
@@ -86,7 +86,8 @@ static double next_number(const brume_whole_walk *w, int step)
         next = w->good + direction;
     if (!isnan(w->bad) && direction * next >= direction * w->bad)
         next = w->bad - direction;
-    return w->largest ? fmin(fmax(next, w->safe), w->bold) : fmax(fmin(next, w->safe), w->bold);
+    return w->largest ? fmin(fmax(next, w->least_delta), w->most_delta)
+                      : fmax(fmin(next, w->least_delta), w->most_delta);
 }
 
 /* How sharp a certificate of this number must be: to decide it, by how far from the target its
@@ -114,8 +115,8 @@ static double slope_by_number(const brume_whole_walk *w, double number)
 double brume_whole_begin(brume_search_for *c, brume_whole_walk *w)
 {
     brume_place *place = &w->place;
-    place->least = log(w->largest ? 1 / w->bold : w->bold);
-    place->most = log(w->largest ? 1 / w->safe : w->safe);
+    place->least = log(w->largest ? 1 / w->most_delta : w->most_delta);
+    place->most = log(w->largest ? 1 / w->least_delta : w->least_delta);
     place->at = brume_calibrate_start(c, place->least, place->most);
     place->slope = w->largest ? 1 : 2;
     if (c->accuracy || !(c->delta > 0))
@@ -128,7 +129,7 @@ double brume_whole_begin(brume_search_for *c, brume_whole_walk *w)
         looked = brume_calibrate_look(c, 0, place);
     }
     if (looked == BRUME_LOOKED_NOWHERE)
-        return w->safe;
+        return w->least_delta;
     double number = brume_calibrate_number(c, place->at);
     w->guessed = true;
     w->slope = slope_by_number(w, number);

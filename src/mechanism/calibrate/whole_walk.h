@@ -8,14 +8,14 @@
 static const double brume_whole_sharpest = 1e-10;
 
 typedef struct brume_whole_walk {
-    bool largest;      /* the largest number that meets the target, not the least */
-    double safe, bold; /* the ends of the range: with the least delta, and with the largest */
-    double good, bad;  /* the nearest that meets the target, that does not; NAN: none yet, */
+    bool largest;                   /* the largest number that meets the target, not the least */
+    double least_delta, most_delta; /* the ends of the range: where delta is least, and most */
+    double good, bad; /* the nearest that meets the target, that does not; NAN: none yet, */
     double good_excess, bad_excess; /* and what was found there */
     double at[3];                   /* the newest numbers first, */
     double excess[3];               /* and log(delta/target) there, about */
     int count;
-    double slope; /* of the excess, by number, towards `bold`; NAN: not known */
+    double slope; /* of the excess, by number, towards `most_delta`; NAN: not known */
     bool guessed; /* the cheap bound still says where to look */
     brume_place place;
     brume_told told;

@@ -111,20 +111,20 @@ static brume_status open_sorted(const int64_t *values, const uint32_t *weights, 
                                 int64_t low, int64_t high, brume_ranked *list, brume_error *error)
 {
     int64_t *sorted = malloc((count + 1) * sizeof *sorted);
-    uint32_t *beside = weights ? malloc((count + 1) * sizeof *beside) : NULL;
-    brume_status status = sorted && (beside || !weights)
+    uint32_t *sorted_weights = weights ? malloc((count + 1) * sizeof *sorted_weights) : NULL;
+    brume_status status = sorted && (sorted_weights || !weights)
                               ? make_room(list, count, error)
                               : brume_no_memory(error, "the values of a quantile");
     if (status == BRUME_OK && count) {
         memcpy(sorted, values, count * sizeof *values);
         if (weights)
-            memcpy(beside, weights, count * sizeof *weights);
-        status = brume_sort_with(sorted, beside, count, low, high, error);
+            memcpy(sorted_weights, weights, count * sizeof *weights);
+        status = brume_sort_with(sorted, sorted_weights, count, low, high, error);
     }
     if (status == BRUME_OK)
-        list_sorted(sorted, beside, count, list);
+        list_sorted(sorted, sorted_weights, count, list);
     free(sorted);
-    free(beside);
+    free(sorted_weights);
     return status;
 }
 

@@ -203,7 +203,7 @@ static void add_limit(const brume_answer_table *all, brume_answer_column *column
     /* of means, quantiles and modes nothing is known but the units */
 }
 
-/* All that is said of an aggregate beside its value and noise. */
+/* All that is said of an aggregate apart from its value and noise. */
 static void describe(const brume_answer_table *all, brume_answer_column *column, size_t aggregate)
 {
     add_details(all, column, aggregate);

@@ -1,5 +1,5 @@
-/* What a client is told beside the rows: the price, the errors, what is not shown and why. A table
- * of rows has no room for it, and psql shows notices. Promises: connection.h. */
+/* What a client is told in addition to the rows: the price, the errors, what is not shown and why.
+ * A table of rows has no room for it, and psql shows notices. Promises: connection.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -48,7 +48,7 @@ typedef struct brume_push_dialect {
                                brume_error *error);
 
     /* Print an integer of 64 bits; the hash of the unit and the keys with `key`, of 64 bits; and,
-     * as a table, what is wanted of each pair of a unit and a group, beside "r0", the keys and its
+     * as a table, what is wanted of each pair of a unit and a group, with "r0", the keys and its
      * rows "n"; or with `whole` of each unit in all groups together. */
     void (*put_integer)(FILE *out, int64_t value);
     void (*put_rank)(const brume_push_statement *to, uint64_t key);
