@@ -7,6 +7,7 @@
 #include <brume/noise/noise.h>
 
 #include "query/collect/collect_parts.h"
+#include "query/plan/plan_limit.h"
 #include "query/price/error_bar.h"
 #include "query/release/draw.h"
 #include "query/release/draw_bias.h"
@@ -101,39 +102,169 @@ static void every_kind_of_number_is_the_exact_one_with_its_own_noise(void **stat
     close_place(&all);
 }
 
+/* A count of rows, units, a centred sum, a count of values and a sum of squares, under limits of 40
+ * rows and of values that are not known. */
+typedef struct limited {
+    brume_measure measures[5];
+    brume_plan_value values[1];
+    brume_plan_limit limits[2];
+    int measure_limit[5];
+    brume_plan plan;
+    brume_clipped clipped[5]; /* what the collection says */
+    place all;
+} limited;
+
+static void open_limited(limited *at)
+{
+    static const brume_measure measures[] = {{.kind = BRUME_MEASURE_ROWS},
+                                             {.kind = BRUME_MEASURE_UNITS, .scale = 2},
+                                             {.kind = BRUME_MEASURE_CENTRED, .low = -3, .high = 4},
+                                             {.kind = BRUME_MEASURE_VALUES},
+                                             {.kind = BRUME_MEASURE_SQUARES, .low = -3, .high = 4}};
+    memset(at, 0, sizeof *at);
+    memcpy(at->measures, measures, sizeof measures);
+    at->values[0] = (brume_plan_value){.low = -3, .high = 4};
+    at->limits[0] = (brume_plan_limit){.of = {BRUME_TOTAL_VALUES, 0}, .limit = 1};
+    at->limits[1] =
+        (brume_plan_limit){.of = {BRUME_TOTAL_ROWS, 0}, .limit = 40, .known = true, .norm = 1};
+    memcpy(at->measure_limit, (int[]){1, BRUME_NOT_MEASURED, 0, 1, 1}, sizeof at->measure_limit);
+    at->plan = (brume_plan){.measures = at->measures,
+                            .measure_count = 5,
+                            .values = at->values,
+                            .value_count = 1,
+                            .by_totals = true,
+                            .limits = at->limits,
+                            .limit_count = 2,
+                            .measure_limit = at->measure_limit,
+                            .norm = 1,
+                            .shape = {.cells = GROUPS},
+                            .amount = 5,
+                            .price = {.noise = BRUME_NOISE_DISCRETE_LAPLACE}};
+    at->limits[0].source = at->limits[1].source = BRUME_LIMIT_TYPED;
+    assert_ok(brume_plan_price_limited(&at->plan, &error));
+    at->measures[1].scale = 2; /* not a limited one */
+    open_place(&at->all, &at->plan);
+    for (size_t i = 0; i < 5; i++) {
+        const brume_measure *one = &at->measures[i];
+        const brume_plan_limit *limit = &at->limits[at->measure_limit[i] != 0];
+        at->clipped[i] = (brume_clipped){
+            {.kind = one->kind, .shift = one->shift}, {limit->of, limit->limit, 0}, 1};
+    }
+    at->clipped[4].sum.half_square = 8; /* of 4^2 */
+    at->all.collected.clipped = at->clipped;
+    at->all.collected.clipped_count = 5;
+}
+
 static void limited_totals_are_drawn_in_their_own_steps_and_unknown_ones_are_not(void **state)
 {
     (void)state;
-    brume_measure measures[] = {{.kind = BRUME_MEASURE_ROWS, .scale = 2, .shift = 3},
-                                {.kind = BRUME_MEASURE_UNITS, .scale = 2},
-                                {.kind = BRUME_MEASURE_CENTRED, .scale = 2, .shift = 1},
-                                {.kind = BRUME_MEASURE_VALUES, .scale = 2}};
-    brume_plan_limit limits[] = {{.known = false}, {.known = true}};
-    int measure_limit[] = {1, BRUME_NOT_MEASURED, 0, 1};
-    brume_plan plan = {.measures = measures,
-                       .measure_count = 4,
-                       .by_totals = true,
-                       .limits = limits,
-                       .limit_count = 2,
-                       .measure_limit = measure_limit};
-    place all;
-    open_place(&all, &plan);
-    draw(&all, &plan);
-    for (int i = 0; i < 4; i++) {
+    limited at;
+    open_limited(&at);
+    draw(&at.all, &at.plan);
+    for (int i = 0; i < 5; i++) {
         int64_t draws[GROUPS];
-        double step = measures[i].shift ? 8 : 1;
+        double step = ldexp(1, at.measures[i].shift);
         if (i != 2)
-            next_noise(&all, 2 * step, draws, GROUPS);
+            next_noise(&at.all, step * at.measures[i].scale, draws, GROUPS);
         for (size_t g = 0; g < GROUPS; g++) {
-            double found = brume_drawn_number(all.drawn, i, g);
-            double exact = i == 1 ? (double)g : (double)all.limited[g][i];
+            double found = brume_drawn_number(at.all.drawn, i, g);
+            double exact = i == 1 ? (double)g : (double)at.all.limited[g][i];
             if (i == 2)
                 assert_true(isnan(found)); /* its limit was not found */
             else
                 assert_holds(found == (exact + (double)draws[g]) / step);
         }
     }
-    close_place(&all);
+    close_place(&at.all);
+}
+
+static void is_refused(limited *at, const char *why)
+{
+    assert_ok(brume_draw_keys(&at->plan, &at->all.collected, at->all.bits, at->all.drawn, &error));
+    if (brume_draw_groups(&at->plan, 0, &at->all.collected, at->all.bits, at->all.drawn, &error) !=
+        BRUME_EINTERNAL)
+        fail_msg("drawn although %s", why);
+    assert_null(at->all.drawn->numbers);
+    close_place(&at->all);
+}
+
+static void nothing_is_drawn_where_limit_and_noise_do_not_belong_together(void **state)
+{
+    (void)state;
+    limited at;
+    open_limited(&at);
+    at.clipped[0].limit.limit = 41;
+    is_refused(&at, "rows were clipped to another limit than the noise is for");
+    open_limited(&at);
+    at.limits[1].limit = 64; /* and the scales are for 40 */
+    at.clipped[0].limit.limit = at.clipped[3].limit.limit = at.clipped[4].limit.limit = 64;
+    is_refused(&at, "scales were made before the limit was decided");
+    open_limited(&at);
+    at.measures[4].scale /= 2;
+    is_refused(&at, "the reach of squares is halved");
+    open_limited(&at);
+    at.clipped[4].sum.half_square = 0;
+    is_refused(&at, "squares were not moved by half of the largest");
+    open_limited(&at);
+    at.clipped[4].limit.of.kind = BRUME_TOTAL_PRESENCE;
+    is_refused(&at, "squares follow a limit on groups");
+    open_limited(&at);
+    at.clipped[3].sum.shift--;
+    is_refused(&at, "values were clipped in other steps");
+    open_limited(&at);
+    at.clipped[0].p = 2;
+    is_refused(&at, "Laplace noise is drawn for a limit on the 2-norm");
+    open_limited(&at);
+    at.clipped[0].limit.square = 41 * 41;
+    is_refused(&at, "rows were clipped to the root of a square");
+    open_limited(&at);
+    at.plan.amount = 4;
+    is_refused(&at, "the noise is of a higher price");
+    open_limited(&at);
+    at.all.collected.clipped_count = 0;
+    is_refused(&at, "nothing was clipped");
+}
+
+static void no_rank_is_drawn_where_limit_and_rate_do_not_belong_together(void **state)
+{
+    (void)state;
+    static const int64_t median[][2] = {{1, 2}};
+    for (int fault = 0; fault <= 3; fault++) {
+        brume_query query = {.key_count = 1};
+        brume_measure measure = {
+            .kind = BRUME_MEASURE_QUANTILES, .high = 100, .fractions = median, .fraction_count = 1};
+        brume_plan_limit limit = {.of = {BRUME_TOTAL_ROWS, 0},
+                                  .source = BRUME_LIMIT_TYPED,
+                                  .limit = 9,
+                                  .known = true,
+                                  .norm = 1};
+        int measure_limit = 0;
+        brume_plan plan = {.query = &query,
+                           .measures = &measure,
+                           .measure_count = 1,
+                           .by_totals = true,
+                           .limits = &limit,
+                           .limit_count = 1,
+                           .measure_limit = &measure_limit,
+                           .norm = 1,
+                           .shape = {.cells = GROUPS},
+                           .amount = 5,
+                           .price = {.noise = BRUME_NOISE_DISCRETE_LAPLACE}};
+        brume_clipped listed = {{.value = 0}, {limit.of, fault == 1 ? 10 : 9, 0}, 1};
+        listed.limit.of.kind = fault == 2 ? BRUME_TOTAL_PRESENCE : BRUME_TOTAL_ROWS;
+        assert_ok(brume_plan_price_limited(&plan, &error));
+        place all;
+        open_place(&all, &plan);
+        for (size_t g = 0; g < GROUPS; g++)
+            all.values[g].count = 0;
+        all.collected.listed = &listed;
+        all.collected.listed_count = fault != 3;
+        assert_ok(brume_draw_keys(&plan, &all.collected, all.bits, all.drawn, &error));
+        brume_status status =
+            brume_draw_groups(&plan, 0, &all.collected, all.bits, all.drawn, &error);
+        assert_int_equal(status, fault ? BRUME_EINTERNAL : BRUME_OK);
+        close_place(&all);
+    }
 }
 
 /* ---- keys ---- */
@@ -318,6 +449,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_number_is_the_exact_one_with_its_own_noise),
         cmocka_unit_test(limited_totals_are_drawn_in_their_own_steps_and_unknown_ones_are_not),
+        cmocka_unit_test(nothing_is_drawn_where_limit_and_noise_do_not_belong_together),
+        cmocka_unit_test(no_rank_is_drawn_where_limit_and_rate_do_not_belong_together),
         cmocka_unit_test(a_private_key_is_shown_at_its_threshold_and_not_below),
         cmocka_unit_test(every_selection_is_of_its_own_group_and_place),
         cmocka_unit_test(estimates_of_bias_are_noisy_counts_and_never_below_zero),

@@ -26,6 +26,8 @@ void brume_collected_close(brume_collected *collected)
     free(collected->keys);
     free(collected->values);
     free(collected->limited);
+    free(collected->clipped);
+    free(collected->listed);
     for (size_t i = 0; i < collected->text_count; i++)
         free(collected->texts[i]);
     free(collected->texts);
@@ -57,11 +59,42 @@ brume_status brume_collected_distinct(const brume_collected *collected, uint64_t
                               : BRUME_OK; /* a rehearsal has no values */
 }
 
+/* ---- under limits ---- */
+
+const brume_clipped *brume_collected_clipped(const brume_collected *collected, size_t sum)
+{
+    return sum < collected->clipped_count ? &collected->clipped[sum] : NULL;
+}
+
+const brume_clipped *brume_collected_listed(const brume_collected *collected, size_t value)
+{
+    for (size_t i = 0; i < collected->listed_count; i++)
+        if (collected->listed[i].sum.value == value)
+            return &collected->listed[i];
+    return NULL;
+}
+
+/* Room to remember what is limited with what, in the place of what was before. */
+static brume_status remember(brume_clipped **kept, size_t *kept_count, size_t count,
+                             brume_error *error)
+{
+    free(*kept);
+    *kept_count = 0;
+    *kept = calloc(count + 1, sizeof **kept);
+    if (!*kept)
+        return brume_no_memory(error, "the groups");
+    *kept_count = count;
+    return BRUME_OK;
+}
+
 brume_status brume_collected_limit(brume_collected *collected, const brume_total_limit *limits,
                                    size_t limit_count, int p, const bool *shown,
                                    const brume_limited_sum *sums, size_t sum_count,
                                    brume_error *error)
 {
+    BRUME_TRY(remember(&collected->clipped, &collected->clipped_count, sum_count, error));
+    for (size_t i = 0; i < sum_count; i++)
+        collected->clipped[i] = (brume_clipped){sums[i], limits[sums[i].limit], p};
     if (collected->bounder)
         return brume_totals_limit(collected->bounder, limits, limit_count, p, shown, sums,
                                   sum_count, collected->groups, collected->count, error);
@@ -80,6 +113,10 @@ brume_status brume_collected_list(brume_collected *collected, const brume_total_
                                   const bool *shown, const brume_limited_list *lists,
                                   size_t list_count, brume_error *error)
 {
+    BRUME_TRY(remember(&collected->listed, &collected->listed_count, list_count, error));
+    for (size_t i = 0; i < list_count; i++)
+        collected->listed[i] =
+            (brume_clipped){{.value = lists[i].value}, limits[lists[i].limit], 1};
     return collected->bounder
                ? brume_totals_list(collected->bounder, limits, shown, lists, list_count, error)
                : BRUME_OK; /* a rehearsal has no values */

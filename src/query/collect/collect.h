@@ -50,6 +50,15 @@ BRUME_MUST_USE brume_status brume_collected_limit(brume_collected *collected,
                                                   const brume_limited_sum *sums, size_t sum_count,
                                                   brume_error *error);
 
+/* What a sum was limited with, by its place in `sums`, or the list of a value; NULL: it was not. */
+typedef struct brume_clipped {
+    brume_limited_sum sum; /* of a list: its value */
+    brume_total_limit limit;
+    int p;
+} brume_clipped;
+const brume_clipped *brume_collected_clipped(const brume_collected *collected, size_t sum);
+const brume_clipped *brume_collected_listed(const brume_collected *collected, size_t value);
+
 /* The lists of values with their weights under limits (totals.h), in `values` of each group. */
 BRUME_MUST_USE brume_status brume_collected_list(brume_collected *collected,
                                                  const brume_total_limit *limits, const bool *shown,

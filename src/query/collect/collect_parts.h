@@ -29,6 +29,8 @@ struct brume_collected {
     char **texts;
     size_t group_room, text_count, text_room;
     brume_i128 *limited; /* of a rehearsal, or pushed */
+    brume_clipped *clipped, *listed;
+    size_t clipped_count, listed_count;
     brume_push push;
 };
 

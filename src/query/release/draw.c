@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "query/limit/clip.h"
+#include "query/release/limited_noise.h"
 #include "query/release/rank.h"
 
 void brume_drawn_close(brume_drawn *drawn)
@@ -323,7 +324,7 @@ brume_status brume_draw_groups(const brume_plan *plan, size_t index,
                                brume_drawn *drawn, brume_error *error)
 {
     (void)index;
-    (void)collected; /* drawn->groups points into it */
+    BRUME_TRY(brume_check_limited_noise(plan, collected, error));
     drawn->numbers = calloc(plan->measure_count * drawn->count + 1, sizeof *drawn->numbers);
     if (!drawn->numbers)
         return brume_no_memory(error, "the noise");

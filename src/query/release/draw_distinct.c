@@ -150,14 +150,13 @@ brume_status brume_distinct_choose(brume_plan *plan, size_t index, const brume_c
 
 /* The values that each drawn group has, of pairs that some unit keeps. */
 static brume_status count_values(const brume_measurement *distinct, const brume_collected *pairs,
-                                 work *room, brume_error *error)
+                                 uint64_t limit, work *room, brume_error *error)
 {
     size_t count = 0;
     const brume_bounded_group *all = brume_collected_groups(pairs, &count);
     bool limited = distinct->collection.totals;
     if (limited)
-        BRUME_TRY(brume_collected_distinct(pairs, distinct->distinct.limit.limit, room->shown,
-                                           room->kept, error));
+        BRUME_TRY(brume_collected_distinct(pairs, limit, room->shown, room->kept, error));
     for (size_t i = 0; i < count; i++)
         if (room->group_of[i] != SIZE_MAX && (!limited || room->kept[all[i].number]))
             room->counts[room->group_of[i]]++;
@@ -168,20 +167,20 @@ brume_status brume_draw_distinct(const brume_plan *plan, size_t index, const bru
                                  brume_bits *bits, brume_drawn *drawn, brume_error *error)
 {
     const brume_measurement *distinct = &plan->measurements[index];
+    uint64_t limit = distinct->distinct.limit.limit; /* of the pairs, and of their noise */
     work room;
     double *noisy = calloc(drawn->count + 1, sizeof *noisy);
     drawn->results[index].numbers = noisy; /* closed with the rest, also on failure */
     if (!noisy)
         return brume_no_memory(error, "a count of values");
     BRUME_TRY(open_work(plan, pairs, drawn, distinct->collection.totals, &room, error));
-    brume_status status =
-        counted_there(plan, pairs, drawn)
-            ? brume_collected_count_values((brume_collected *)pairs, distinct->distinct.limit.limit,
-                                           drawn->groups, drawn->count, room.counts, error)
-            : count_values(distinct, pairs, &room, error);
+    brume_status status = counted_there(plan, pairs, drawn)
+                              ? brume_collected_count_values((brume_collected *)pairs, limit,
+                                                             drawn->groups, drawn->count,
+                                                             room.counts, error)
+                              : count_values(distinct, pairs, limit, &room, error);
     if (status == BRUME_OK)
-        status = brume_draw_counts(distinct->noise,
-                                   brume_distinct_scale(distinct, distinct->distinct.limit.limit),
+        status = brume_draw_counts(distinct->noise, brume_distinct_scale(distinct, limit),
                                    room.counts, drawn->count, bits, noisy, error);
     free_work(&room);
     return status;
