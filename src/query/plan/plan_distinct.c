@@ -227,6 +227,13 @@ double brume_distinct_choice_share(const brume_plan *plan, const brume_measureme
            (plan->limits_only ? 1 : brume_limited_histogram_share(p) + brume_limited_tail_share(p));
 }
 
+/* What a unit's values move for a limit of 1, to the power p: replaced, those that go and those
+ * that come can be in different groups. */
+static double groups_moved(const brume_plan *plan)
+{
+    return plan->shape.replace && plan->shape.cells != 1 ? 2 : 1;
+}
+
 /* Of its part. Where the choice is bought alone the histogram has all but the tail. */
 static double histogram_part(const brume_plan *plan, double part, double tail, int p)
 {
@@ -239,8 +246,6 @@ brume_status brume_distinct_price(const brume_plan *plan, brume_measurement *dis
 {
     int p = distinct->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
     double part = distinct->distinct.part, histogram_scale = 0, tail_scale = 0, scale = 0;
-    /* Of both: those that go and those that come, where these can be different groups. */
-    double moved = plan->shape.replace && plan->shape.cells != 1 ? 2 : 1;
     if (brume_distinct_chooses(distinct)) { /* a unit is in one bin, or part; replaced, in two */
         double tail = brume_multiply_down(part, brume_limited_tail_share(p));
         double choice = histogram_part(plan, part, tail, p);
@@ -249,7 +254,7 @@ brume_status brume_distinct_price(const brume_plan *plan, brume_measurement *dis
         part = brume_subtract_down(brume_subtract_down(part, choice), tail);
     }
     if (!plan->limits_only)
-        scale = scale_for(p, moved, part);
+        scale = scale_for(p, groups_moved(plan), part);
     if (!(scale <= 0x1p40) || !(histogram_scale <= 0x1p40) || !(tail_scale <= 0x1p40))
         return brume_fail(error, BRUME_EOVERFLOW, "pay more",
                           "the noise on a count of values would have scale %.3g", scale);
@@ -337,7 +342,8 @@ static json_t *ladder(const brume_measurement *distinct)
     return list;
 }
 
-bool brume_distinct_add_json(const brume_measurement *distinct, json_t *list)
+bool brume_distinct_add_json(const brume_plan *plan, const brume_measurement *distinct,
+                             json_t *list)
 {
     bool laplace = distinct->noise == BRUME_NOISE_DISCRETE_LAPLACE;
     uint64_t limit = distinct->distinct.limit.known ? distinct->distinct.limit.limit : 0;
@@ -347,7 +353,8 @@ bool brume_distinct_add_json(const brume_measurement *distinct, json_t *list)
                             brume_distinct_mechanism(distinct), "share", distinct->share);
     if (!one)
         return false;
-    json_object_set_new(one, "sensitivity", limit ? json_real((double)limit) : json_null());
+    double moved = laplace ? groups_moved(plan) : sqrt(groups_moved(plan));
+    json_object_set_new(one, "sensitivity", limit ? json_real((double)limit * moved) : json_null());
     if (limit) {
         json_object_set_new(one, laplace ? "scale" : "sigma",
                             json_real(brume_distinct_scale(distinct, limit)));

@@ -63,7 +63,8 @@ double brume_distinct_width(const brume_measurement *distinct, uint64_t limit, d
 
 /* Of the plan, as brume_plan_to_json and brume_plan_limits_to_json have it; false: memory is out.
  */
-bool brume_distinct_add_json(const brume_measurement *distinct, json_t *list);
+bool brume_distinct_add_json(const brume_plan *plan, const brume_measurement *distinct,
+                             json_t *list);
 bool brume_distinct_add_limit(const brume_measurement *distinct, json_t *list);
 
 #endif

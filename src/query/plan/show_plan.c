@@ -8,6 +8,7 @@
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
 #include "query/price/error_bar.h"
+#include "query/price/price_parts.h"
 
 static void add_number(json_t *json, const char *name, double number)
 {
@@ -56,13 +57,38 @@ static void add_noise(json_t *json, const brume_plan *plan, size_t index)
         json_object_set_new(json, "threshold", json_integer((json_int_t)measure->threshold));
 }
 
+/* Most that all numbers of a measure move by together between neighbours, in the norm of its noise
+ * (L1 for Laplace, L2 for Gaussian): where a unit is replaced its old cells move as well as its
+ * new ones. Of quantiles and declared modes the rows of one unit. */
+static double sensitivity_of(const brume_plan *plan, size_t index)
+{
+    const brume_measure *measure = &plan->measures[index];
+    const brume_shape *shape = &plan->shape;
+    bool private_mode = measure->kind == BRUME_MEASURE_PRIVATE_MODE;
+    double one = brume_plan_step(plan, measure) * measure->sensitivity, moved;
+    if (brume_measure_is_selection(measure) && !private_mode)
+        return one;
+    int p = brume_measure_noise(measure, plan->price.noise) == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
+    if (private_mode) {
+        moved = (shape->replace ? 2 : 1) * (double)brume_shape_pairs(shape);
+    } else if (plan->by_totals) {
+        brume_limited_shape limited = {.cells = shape->private_keys ? 0 : shape->cells,
+                                       .replace = shape->replace};
+        moved = brume_limited_distance(measure, &limited, p);
+    } else {
+        double stay = brume_stay_up(measure, 1, shape, p, true, false);
+        moved = brume_total_up(shape, 1, stay, 0);
+    }
+    return one * (p == 1 ? moved : sqrt(moved));
+}
+
 static json_t *measure_to_json(const brume_plan *plan, size_t index)
 {
     const brume_measure *measure = &plan->measures[index];
     bool private_mode = measure->kind == BRUME_MEASURE_PRIVATE_MODE;
     json_t *json = json_pack("{s:s,s:s,s:f,s:f}", "measure", brume_measure_word(measure->kind),
                              "mechanism", brume_plan_mechanism(plan, index), "sensitivity",
-                             brume_plan_step(plan, measure) * measure->sensitivity, "share",
+                             sensitivity_of(plan, index), "share",
                              (brume_plan_joint_share(plan) - brume_plan_groups_choice_share(plan)) /
                                  (double)plan->measure_count);
     if (!json)
@@ -91,8 +117,9 @@ json_t *brume_plan_to_json(const brume_plan *plan)
 {
     if (plan->selection)
         return json_pack("[{s:s,s:s,s:f,s:f,s:I}]", "measure", "keys", "mechanism", "key_selection",
-                         "sensitivity", 1.0, "share", 1.0, "half_shown_at",
-                         (json_int_t)plan->price.threshold);
+                         "sensitivity",
+                         (plan->shape.replace ? 2.0 : 1.0) * (double)plan->shape.max_groups,
+                         "share", 1.0, "half_shown_at", (json_int_t)plan->price.threshold);
     json_t *list = json_array();
     for (size_t i = 0; list && i < plan->measure_count; i++)
         if (json_array_append_new(list, measure_to_json(plan, i)) != 0) {
@@ -101,7 +128,7 @@ json_t *brume_plan_to_json(const brume_plan *plan)
         }
     for (size_t i = 0; list && i < plan->measurement_count; i++)
         if (plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT &&
-            !brume_distinct_add_json(&plan->measurements[i], list)) {
+            !brume_distinct_add_json(plan, &plan->measurements[i], list)) {
             json_decref(list);
             return NULL;
         }

@@ -6,8 +6,9 @@
 
 #include "query/plan/plan.h"
 
-/* The plan as JSON, for explain and for the ledger's events: every measure with its sensitivity,
- * scale and share, the bounds, keys and threshold. NULL if memory is out. */
+/* The plan as JSON, for explain and for the ledger's events: every measure with its sensitivity
+ * (of all groups together, under the adjacency that is charged), scale and share, the bounds, keys
+ * and threshold. NULL if memory is out. */
 json_t *brume_plan_to_json(const brume_plan *plan);
 
 /* The limits on what one unit adds: [{"statistic","chosen","limit","ceiling","ladder"}]. The ladder
