@@ -173,6 +173,21 @@ static inline bool brume_chunk_is_null(const brume_chunk_column *column, size_t 
     return column->valid && !((column->valid[row / 64] >> (row % 64)) & 1);
 }
 
+/* The bytes by which a value that is not NULL is told from others: two values have the same bytes
+ * iff SQL calls them equal. They are in the chunk, or in *real, where 0 stands for -0 too: else one
+ * person whose number is written in both ways would be two units. */
+static inline const void *brume_chunk_bytes(const brume_chunk_column *column, size_t row,
+                                            double *real, size_t *length)
+{
+    *length = column->wire == BRUME_WIRE_TEXT ? column->texts[row].length : 8;
+    if (column->wire == BRUME_WIRE_TEXT)
+        return column->texts[row].data;
+    if (column->wire == BRUME_WIRE_INTEGER)
+        return &column->integers[row];
+    *real = column->reals[row] == 0 ? 0 : column->reals[row];
+    return real;
+}
+
 /* Start one SELECT whose result columns travel as `wires`. Only one may be open on an engine.
  * Anything but a single SELECT with these columns: EINTERNAL. */
 BRUME_MUST_USE brume_status brume_engine_select(brume_engine *engine, const char *sql,

@@ -160,19 +160,10 @@ static brume_status count_rows(brume_unit_counter *counter, const brume_query *q
 static brume_status number_unit(brume_dictionary *units, const brume_chunk_column *column,
                                 size_t at, uint32_t *unit, brume_error *error)
 {
-    const void *bytes = NULL;
-    size_t length = 8;
+    size_t length = 0;
     double real;
     bool added;
-    if (column->wire == BRUME_WIRE_TEXT) {
-        bytes = column->texts[at].data;
-        length = column->texts[at].length;
-    } else if (column->wire == BRUME_WIRE_REAL) {
-        real = column->reals[at] + 0.0; /* one zero */
-        bytes = &real;
-    } else {
-        bytes = &column->integers[at];
-    }
+    const void *bytes = brume_chunk_bytes(column, at, &real, &length);
     uint64_t hash = brume_dictionary_hash(units, bytes, length);
     return brume_dictionary_add(units, hash, bytes, length, unit, &added, error);
 }

@@ -126,10 +126,9 @@ static void free_keeper(keeper *all)
 static brume_status keep_row(keeper *all, const brume_chunk_column *unit, size_t at,
                              const row_text *row, brume_error *error)
 {
-    const void *bytes = unit->wire == BRUME_WIRE_TEXT   ? (const void *)unit->texts[at].data
-                        : unit->wire == BRUME_WIRE_REAL ? (const void *)&unit->reals[at]
-                                                        : (const void *)&unit->integers[at];
-    size_t length = unit->wire == BRUME_WIRE_TEXT ? unit->texts[at].length : 8;
+    size_t length = 0;
+    double real;
+    const void *bytes = brume_chunk_bytes(unit, at, &real, &length);
     uint64_t hash = brume_dictionary_hash(&all->units, bytes, length);
     const uint64_t words[] = {hash, brume_siphash_bytes(&all->key, row->text, row->length)};
     uint64_t rank = brume_siphash_words(&all->key, words, 2);
