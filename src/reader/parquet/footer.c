@@ -206,12 +206,18 @@ static brume_status place_of(const chunk_facts *facts, uint64_t size, const char
     if (facts->elsewhere)
         return brume_fail(error, BRUME_EUNSUPPORTED, "write it as one file",
                           "the columns of '%s' are in other files", location);
+    BRUME_TRY(brume_parquet_codec_check(facts->codec, location, error));
+    /* Nothing of a chunk without values is read, so that it may lie anywhere: writers place it at
+     * 0, and where a batch has rows must not decide whether there is an answer. */
+    if (facts->value_count == 0) {
+        *place = (brume_parquet_place){.codec = (brume_parquet_codec)facts->codec};
+        return BRUME_OK;
+    }
     bool first = facts->dictionary >= MAGIC && facts->dictionary < facts->data;
     int64_t start = first ? facts->dictionary : facts->data;
     if (start < MAGIC || facts->length < 0 || (uint64_t)start > size ||
         (uint64_t)facts->length > size - (uint64_t)start)
         return brume_parquet_damaged(location, error);
-    BRUME_TRY(brume_parquet_codec_check(facts->codec, location, error));
     *place = (brume_parquet_place){(uint64_t)start, (uint64_t)facts->length, facts->value_count,
                                    (brume_parquet_codec)facts->codec};
     return BRUME_OK;

@@ -13,7 +13,7 @@
 
 /* One column of one row group: pages, one after the other. */
 typedef struct brume_parquet_place {
-    uint64_t start, length; /* within the file */
+    uint64_t start, length; /* within the file; 0, 0: no values, so nothing is read */
     int64_t value_count;    /* as the footer says; of columns that brume reads: as many as rows */
     brume_parquet_codec codec;
 } brume_parquet_place;
