@@ -83,6 +83,76 @@ static void data_that_is_far_is_rarely_withheld(void **state)
     }
 }
 
+/* P[error >= d] of a key that `units` have, by the law of the noise: what is withheld errs by all
+ * of its units. */
+static double chance_of_error(double q, int threshold, int units, int d)
+{
+    double chance = 0;
+    for (int x = -400; x <= 400; x++) {
+        int shown = units + x >= threshold, off = shown ? abs(x) : units;
+        chance += off >= d ? (1 - q) / (1 + q) * pow(q, abs(x)) : 0;
+    }
+    return chance;
+}
+
+/* Rejects: the accuracy of one key said of all of them; the error of keys that are shown forgotten.
+ * And the theorem of the stable histogram: where delta <= 1/n, no key of n units is off by more
+ * than a constant times ln(1/delta)/epsilon, with probability 1 - 1/n. */
+static void all_keys_of_a_stable_histogram_are_accurate_at_once(void **state)
+{
+    (void)state;
+    static const double settings[][2] = {{1, 1e-6}, {.5, .01}, {2, .4}, {.3, .2}};
+    for (int i = 0; i < 4; i++) {
+        uint64_t m;
+        double tail, epsilon = settings[i][0], q = exp(-epsilon), beta, alpha;
+        assert_ok(brume_stability_threshold(epsilon, settings[i][1], &m, &tail, &error));
+        int threshold = 1 + (int)m;
+        for (int d = 1; d < 2 * threshold; d++) {
+            double worst = 0;
+            for (int units = 1; units < 4 * threshold; units++)
+                worst = fmax(worst, chance_of_error(q, threshold, units, d));
+            for (uint64_t keys = 1; keys <= 100000; keys *= 10) {
+                double all = 1 - pow(1 - worst, (double)keys);
+                brume_histogram_beta_upper(1 / epsilon, (uint64_t)threshold, keys, d, &beta);
+                assert_holds(beta >= all - 1e-9);
+                assert_holds(d < threshold - 1 || beta <= all + 1e-9); /* and no more */
+                brume_histogram_beta_upper(1 / epsilon, (uint64_t)threshold, keys, d - .5, &alpha);
+                assert_true(alpha == beta); /* errors are whole */
+            }
+        }
+        for (double wanted = .9; wanted > 1e-12; wanted /= 9)
+            for (uint64_t keys = 1; keys <= 1000000000; keys *= 1000) {
+                assert_ok(brume_histogram_alpha_upper(1 / epsilon, (uint64_t)threshold, keys,
+                                                      wanted, &alpha, &error));
+                brume_histogram_beta_upper(1 / epsilon, (uint64_t)threshold, keys, alpha, &beta);
+                assert_holds(alpha == floor(alpha) && beta <= wanted);
+                brume_histogram_beta_upper(1 / epsilon, (uint64_t)threshold, keys, alpha - 1,
+                                           &beta);
+                assert_holds(beta > wanted); /* the least */
+                if (wanted < .1 && keys > 1) {
+                    brume_histogram_beta_upper(1 / epsilon, (uint64_t)threshold, 1, alpha, &beta);
+                    assert_holds(beta * 100 < wanted);
+                }
+            }
+    }
+    for (double epsilon = .01; epsilon < 10; epsilon *= 3)
+        for (double n = 3; n < 1e9; n *= 7)
+            for (double delta = 1 / n; delta > 1e-12; delta /= 11) {
+                uint64_t m;
+                double tail, alpha;
+                assert_ok(brume_stability_threshold(epsilon, delta, &m, &tail, &error));
+                assert_ok(brume_histogram_alpha_upper(1 / epsilon, m + 1, (uint64_t)n, 1 / n,
+                                                      &alpha, &error));
+                assert_holds(alpha <= 2 + (3 * log(1 / delta) + log(2)) / epsilon);
+                assert_holds(alpha >= (log(1 / delta) - 2) / epsilon);
+            }
+    double far;
+    brume_histogram_beta_upper(1, 15, 1000, INFINITY, &far);
+    assert_holds(far < 1e-300);
+    brume_histogram_beta_upper(1, 15, 1000, 0, &far);
+    assert_true(far == 1);
+}
+
 static brume_histogram_rule rule_of(brume_histogram_noise noise, double epsilon, double delta,
                                     uint64_t keys, uint64_t amount, brume_adjacency adjacency)
 {
@@ -463,6 +533,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_thresholds_are_the_least_integers_whose_tail_is_within_delta),
         cmocka_unit_test(data_that_is_far_is_rarely_withheld),
+        cmocka_unit_test(all_keys_of_a_stable_histogram_are_accurate_at_once),
         cmocka_unit_test(the_vectors_of_stable_histograms_hold),
         cmocka_unit_test(every_stable_histogram_is_private_and_the_discrete_one_is_tight),
         cmocka_unit_test(the_delta_of_a_gaussian_histogram_is_the_worst_over_keys_that_go_and_come),

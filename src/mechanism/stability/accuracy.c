@@ -49,3 +49,38 @@ brume_status brume_stability_beta_upper(double epsilon, double delta, double alp
     brume_withheld_beta_upper(brume_scale_upper(1, epsilon), m, alpha, beta);
     return BRUME_OK;
 }
+
+/* The worst number of units for an error of d is d itself: withheld, it errs by d, and shown, it
+ * errs by d or more upwards only, as it would have to be below 0 otherwise. */
+void brume_histogram_beta_upper(double scale, uint64_t threshold, uint64_t keys, double alpha,
+                                double *beta)
+{
+    double d = ceil(fmin(alpha, 0x1p52)), withheld; /* errors are whole numbers */
+    brume_withheld_beta_upper(scale, threshold, d, &withheld);
+    double one = d > 0 ? withheld + brume_discrete_tail_upper(scale, (uint64_t)d) : 1;
+    one *= 1 + 0x1p-52; /* up */
+    *beta = one < 1 ? fmin(brume_delta_joint_upper(one, keys), 1) : 1;
+}
+
+brume_status brume_histogram_alpha_upper(double scale, uint64_t threshold, uint64_t keys,
+                                         double beta, double *alpha, brume_error *error)
+{
+    /* Half of a key's share: both parts are at most that there. Rounding may ask for a little more.
+     */
+    double high, low = -1, reached, step = 1;
+    BRUME_TRY(brume_withheld_alpha_upper(scale, threshold, brume_delta_share_lower(beta, keys) / 2,
+                                         &high, error));
+    for (;; high += step, step *= 2) {
+        brume_histogram_beta_upper(scale, threshold, keys, high, &reached);
+        if (reached <= beta || high >= 0x1p52)
+            break;
+        low = high;
+    }
+    while (high - low > 1) {
+        double middle = floor(low + (high - low) / 2);
+        brume_histogram_beta_upper(scale, threshold, keys, middle, &reached);
+        *(reached <= beta ? &high : &low) = middle;
+    }
+    *alpha = high < 0x1p52 ? high : INFINITY;
+    return BRUME_OK;
+}

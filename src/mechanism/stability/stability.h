@@ -23,6 +23,15 @@ BRUME_MUST_USE brume_status brume_withheld_alpha_upper(double scale, uint64_t th
                                                        brume_error *error);
 void brume_withheld_beta_upper(double scale, uint64_t threshold, double alpha, double *beta);
 
+/* The error of the worst of `keys` keys of a histogram, each as far off as what is shown of it is
+ * from its units, and as many as it has where it is withheld. Any number of keys that no unit has
+ * may be beside them: they are never shown, and not off. */
+BRUME_MUST_USE brume_status brume_histogram_alpha_upper(double scale, uint64_t threshold,
+                                                        uint64_t keys, double beta, double *alpha,
+                                                        brume_error *error);
+void brume_histogram_beta_upper(double scale, uint64_t threshold, uint64_t keys, double alpha,
+                                double *beta);
+
 /* The same for the distance of a test of stability. */
 BRUME_MUST_USE brume_status brume_stability_alpha_upper(double epsilon, double delta, double beta,
                                                         double *alpha, brume_error *error);

@@ -216,11 +216,22 @@ brume_status brume_histogram_release(const brume_histogram_plan *plan, brume_bit
 static const brume_parameter parameters[] = {
     BRUME_PARAMETER_EPSILON_("what the noisy counts cost"),
     BRUME_PARAMETER_DELTA_("probability of showing a key that only one unit has"),
+    {.name = "keys",
+     .type = BRUME_PARAMETER_INTEGER,
+     .least = 1,
+     .most = 0x1p53,
+     .optional = true,
+     .standard = 1,
+     .direction = BRUME_MORE_NOISE,
+     .unit = "",
+     .help =
+         "how many keys some unit has, at most the number of units: the accuracy is that of all "
+         "of them at once; the price does not depend on it"},
 };
 
 static const char *const examples[] = {
     "account 'stable_histogram(epsilon=1, delta=1e-6)' --epsilon 1",
-    "accuracy 'stable_histogram(epsilon=1, delta=1e-6)' --beta 0.05",
+    "accuracy 'stable_histogram(epsilon=1, delta=1e-6, keys=1000)' --beta 0.05",
     NULL,
 };
 
@@ -249,7 +260,8 @@ static brume_status alpha_upper(const brume_event *event, double beta, double *a
 {
     brume_histogram_plan plan;
     BRUME_TRY(plan_of(event, &plan, error));
-    return brume_withheld_alpha_upper(plan.scale, (uint64_t)plan.threshold, beta, alpha, error);
+    return brume_histogram_alpha_upper(plan.scale, (uint64_t)plan.threshold,
+                                       (uint64_t)event->parameter[2], beta, alpha, error);
 }
 
 static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
@@ -257,7 +269,8 @@ static brume_status beta_upper(const brume_event *event, double alpha, double *b
 {
     brume_histogram_plan plan;
     BRUME_TRY(plan_of(event, &plan, error));
-    brume_withheld_beta_upper(plan.scale, (uint64_t)plan.threshold, alpha, beta);
+    brume_histogram_beta_upper(plan.scale, (uint64_t)plan.threshold, (uint64_t)event->parameter[2],
+                               alpha, beta);
     return BRUME_OK;
 }
 
@@ -273,8 +286,10 @@ const brume_card brume_card_stable_histogram = {
     .proof = "stable_histogram.md",
     .examples = examples,
     .cost = cost,
-    .accuracy = "of a key that is not shown: how many units have it; a count that is shown has the "
-                "error of discrete_laplace(scale = 1 / epsilon), twice that under replace",
+    .accuracy =
+        "of any of the keys: how far what is shown is from its units, and all of them where "
+        "it is not shown; a count that is shown has the smaller error of "
+        "discrete_laplace(scale = 1 / epsilon), twice that under replace",
     .alpha_upper = alpha_upper,
     .beta_upper = beta_upper,
     .trial = &brume_stable_histogram_trial,
