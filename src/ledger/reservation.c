@@ -11,7 +11,6 @@
 #include "ledger/journal.h"
 #include "ledger/mark.h"
 #include "ledger/user_row.h"
-#include "number/rounding.h"
 
 static brume_status out_of_memory(brume_error *error)
 {
@@ -30,18 +29,10 @@ static brume_status check_cap(const brume_dataset *dataset, const brume_charge *
     if (!dataset->cap)
         return BRUME_OK;
     BRUME_TRY(brume_decimal_parse(dataset->cap, &cap, error));
-    bool concentrated = price->rule == BRUME_RULE_CONCENTRATED, over = false;
-    if (concentrated) {
-        /* rounded so that the cap itself passes: the decimal that is charged for it is the first of
-         * 17 digits that is not below this number, and may have the next double for its lower one
-         */
-        double most = brume_decimal_upper(&cap);
-        over = brume_decimal_lower(&price->amount) >
-               brume_up(brume_divide_up(brume_multiply_up(most, most), 2));
-    } else {
-        over = brume_decimal_compare(&price->amount, &cap) > 0;
-    }
-    if (!over)
+    bool concentrated = price->rule == BRUME_RULE_CONCENTRATED;
+    if (concentrated)
+        BRUME_TRY(brume_charge_rho_of_epsilon(&cap, &cap, error));
+    if (brume_decimal_compare(&price->amount, &cap) <= 0)
         return BRUME_OK;
     brume_decimal_print(&price->amount, asked, sizeof asked);
     return brume_fail(error, BRUME_EPOLICY, "ask for less, or ask the owner",

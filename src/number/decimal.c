@@ -315,6 +315,22 @@ brume_status brume_decimal_multiply(const brume_decimal *x, uint64_t count, brum
     return finish(&low, out, error);
 }
 
+brume_status brume_decimal_product(const brume_decimal *a, const brume_decimal *b,
+                                   brume_decimal *out, brume_error *error)
+{
+    brume_decimal result = {.exponent = a->exponent + b->exponent};
+    for (int i = LIMBS - 1; i >= 0; i--) {
+        brume_decimal part = *a;
+        if (result.digits[LIMBS - 1] != 0 || !limbs_multiply_add(part.digits, b->digits[i], 0))
+            return does_not_fit(error);
+        memmove(result.digits + 1, result.digits, (LIMBS - 1) * sizeof *result.digits);
+        result.digits[0] = 0;
+        if (!limbs_add(result.digits, part.digits))
+            return does_not_fit(error);
+    }
+    return finish(&result, out, error);
+}
+
 brume_status brume_decimal_quantise_up(const brume_decimal *x, int places, brume_decimal *out,
                                        brume_error *error)
 {

@@ -16,6 +16,10 @@ BRUME_MUST_USE brume_status brume_decimal_from_double_down(double x, int signifi
 BRUME_MUST_USE brume_status brume_decimal_from_double_shortest(double x, brume_decimal *out,
                                                                brume_error *error);
 
+/* a * b exactly. BRUME_EOVERFLOW if that takes more than 256 bits. `out` may be an operand. */
+BRUME_MUST_USE brume_status brume_decimal_product(const brume_decimal *a, const brume_decimal *b,
+                                                  brume_decimal *out, brume_error *error);
+
 /* The double next to x whose shortest decimal is not below x (up), or not above it (down): what is
  * shown of what was spent, and of what is left. 0.3 is shown as 0.3, whichever way. */
 double brume_decimal_shown_up(const brume_decimal *x);

@@ -76,6 +76,29 @@ static void ten_tenths_are_one(void **unused)
     assert_prints(&sum, "0.9");
 }
 
+static void a_product_is_exact_or_refused(void **unused)
+{
+    (void)unused;
+    brume_error error = {0};
+    brume_decimal x = read_decimal("0.3"), half = read_decimal("0.5"), large, untouched = half;
+    assert_ok(brume_decimal_product(&x, &x, &x, &error));
+    assert_ok(brume_decimal_product(&half, &x, &x, &error));
+    assert_prints(&x, "0.045");
+    large = read_decimal("340282366920938463463374607431768211455"); /* 2^128 - 1 */
+    assert_ok(brume_decimal_product(&large, &large, &x, &error));
+    assert_prints(
+        &x,
+
+        "1.15792089237316195423570985008687907852589419931798687112530834793049593217025e77");
+    assert_fails(brume_decimal_product(&x, &large, &untouched, &error), BRUME_EOVERFLOW);
+    assert_prints(&untouched, "0.5");
+    x = read_decimal("1e-900");
+    assert_fails(brume_decimal_product(&x, &x, &untouched, &error), BRUME_EOVERFLOW);
+    x = (brume_decimal){{0}, 0};
+    assert_ok(brume_decimal_product(&large, &x, &x, &error));
+    assert_true(brume_decimal_is_zero(&x));
+}
+
 static void numbers_print_shortest_and_read_back(void **unused)
 {
     (void)unused;
@@ -157,6 +180,7 @@ static void sums_differences_products_and_order_are_exact(void **unused)
 {
     (void)unused;
     brume_error error = {0};
+    int products = 0; /* that fit */
     mpq_t a, b, expected, got;
     mpq_inits(a, b, expected, got, NULL);
     for (int i = 0; i < 5000; i++) {
@@ -182,6 +206,13 @@ static void sums_differences_products_and_order_are_exact(void **unused)
         } else {
             assert_fails(brume_decimal_subtract(&x, &y, &z, &error), BRUME_EARGUMENT);
         }
+        brume_decimal both;
+        if (brume_decimal_product(&x, &y, &both, &error) == BRUME_OK) {
+            mpq_mul(expected, a, b);
+            to_rational(&both, got);
+            assert_true(mpq_equal(got, expected));
+            products++;
+        }
         uint64_t count = word() >> word() % 64;
         assert_ok(brume_decimal_multiply(&x, count, &z, &error));
         mpz_import(mpq_numref(b), 1, -1, 8, 0, 0, &count);
@@ -202,6 +233,7 @@ static void sums_differences_products_and_order_are_exact(void **unused)
         if (mpq_cmp(b, got) != 0)
             assert_true(nearest == (mpq_cmp(b, got) < 0 ? low : high));
     }
+    assert_true(products > 1000);
     mpq_clears(a, b, expected, got, NULL);
 }
 
@@ -355,6 +387,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_shown_on_the_safe_side),
         cmocka_unit_test(ten_tenths_are_one),
+        cmocka_unit_test(a_product_is_exact_or_refused),
         cmocka_unit_test(numbers_print_shortest_and_read_back),
         cmocka_unit_test(bad_numbers_are_refused_with_their_position),
         cmocka_unit_test(sums_differences_products_and_order_are_exact),

@@ -103,6 +103,12 @@ BRUME_API BRUME_MUST_USE brume_status brume_charge_guarantee(brume_rule rule,
                                                              const brume_decimal *delta,
                                                              brume_charge *out, brume_error *error);
 
+/* rho = epsilon^2 / 2, which a typed epsilon stands for under concentrated: exactly, or rounded up
+ * to 17 digits where it does not fit a decimal. `rho` may be `epsilon`. */
+BRUME_API BRUME_MUST_USE brume_status brume_charge_rho_of_epsilon(const brume_decimal *epsilon,
+                                                                  brume_decimal *rho,
+                                                                  brume_error *error);
+
 /* `count` releases of this cost, rounded up to 17 digits. BRUME_EUNSUPPORTED where the cost is not
  * known in the currency of the rule: no pure epsilon, or a failure under pure. */
 BRUME_API BRUME_MUST_USE brume_status brume_charge_cost(brume_rule rule, const brume_cost *cost,

@@ -36,6 +36,22 @@ static double rho_upper(double epsilon)
     return brume_rho_upper(&pure);
 }
 
+brume_status brume_charge_rho_of_epsilon(const brume_decimal *epsilon, brume_decimal *rho,
+                                         brume_error *error)
+{
+    static const brume_decimal half = {{5}, -1};
+    brume_decimal exact;
+    if (brume_decimal_product(epsilon, epsilon, &exact, NULL) == BRUME_OK &&
+        brume_decimal_product(&exact, &half, &exact, NULL) == BRUME_OK &&
+        brume_decimal_lower(&exact) > 0) {
+        *rho = exact;
+        return BRUME_OK;
+    }
+    double most = brume_decimal_upper(epsilon); /* too many digits, or below all doubles */
+    return brume_decimal_from_double_up(brume_divide_up(brume_multiply_up(most, most), 2), DIGITS,
+                                        rho, error);
+}
+
 brume_status brume_charge_guarantee(brume_rule rule, const brume_decimal *epsilon,
                                     const brume_decimal *delta, brume_charge *out,
                                     brume_error *error)

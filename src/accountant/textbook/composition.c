@@ -74,7 +74,7 @@ double brume_basic_decimal_upper(const brume_pure_step *steps, size_t n)
             brume_decimal_multiply(&term, steps[i].count, &term, NULL) != BRUME_OK ||
             brume_decimal_add(&sum, &term, &sum, NULL) != BRUME_OK)
             return brume_basic_epsilon_upper(steps, n); /* too many digits */
-    return brume_decimal_upper(&sum);
+    return brume_decimal_shown_up(&sum);
 }
 
 /* mean = the form's bound on the sum of expected losses, spread = sum count eps^2. */

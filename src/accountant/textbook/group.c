@@ -19,6 +19,7 @@
 #include "accountant/renyi/renyi.h"
 #include "accountant/textbook/pure.h"
 #include "base/error.h"
+#include "number/decimal.h"
 #include "number/rounding.h"
 
 static bool group_law(const brume_loss *law, uint64_t size, brume_loss *out)
@@ -80,6 +81,21 @@ static bool stays_exact(brume_loss_kind kind)
            kind == BRUME_LOSS_DISCRETE_LAPLACE || kind == BRUME_LOSS_DISCRETE_GAUSSIAN;
 }
 
+/* A typed epsilon times the size is a decimal too, which a double stands for if it is short. */
+static void multiply_decimal(const brume_cost *cost, uint64_t size, brume_cost *out)
+{
+    brume_decimal product, read;
+    if (!cost->epsilon_is_decimal ||
+        brume_decimal_from_double_shortest(cost->epsilon, &product, NULL) != BRUME_OK ||
+        brume_decimal_multiply(&product, size, &product, NULL) != BRUME_OK)
+        return;
+    double shown = brume_decimal_shown_up(&product);
+    out->epsilon_is_decimal = brume_decimal_from_double_shortest(shown, &read, NULL) == BRUME_OK &&
+                              brume_decimal_compare(&read, &product) == 0;
+    if (out->epsilon_is_decimal)
+        out->epsilon = shown;
+}
+
 brume_status brume_cost_group(const brume_cost *cost, uint64_t size, brume_cost *out,
                               brume_error *error)
 {
@@ -97,6 +113,7 @@ brume_status brume_cost_group(const brume_cost *cost, uint64_t size, brume_cost 
         result.pure = exact ? cost->pure : BRUME_UPPER;
         brume_group_upper(cost->epsilon, cost->delta_failure, size, &result.epsilon,
                           &result.delta_failure);
+        multiply_decimal(cost, size, &result);
     }
     if (cost->delta_failure == 0) {
         brume_loss law = cost->law;

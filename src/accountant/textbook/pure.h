@@ -23,8 +23,9 @@ double brume_pure_failure_upper(const brume_pure_step *steps, size_t n);
 /* Sum of count * epsilon, rounded up. */
 double brume_basic_epsilon_upper(const brume_pure_step *steps, size_t n);
 
-/* The same where every epsilon is exactly the shortest decimal that reads as it: 100 times 0.1 is
- * 10, although the double next to 0.1 is above it. */
+/* The same where every epsilon is exactly the shortest decimal that reads as it, and so is the sum,
+ * rounded up where it has more digits than a double: 3 times 0.1 is 0.3, and 100 times is 10,
+ * although the doubles next to 0.1 and 0.3 are above and below these decimals. */
 double brume_basic_decimal_upper(const brume_pure_step *steps, size_t n);
 
 /* epsilon' = sqrt(2 ln(1/delta') sum eps^2) + a mean term, total delta 1 - (1-failure)(1-delta').

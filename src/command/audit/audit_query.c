@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "command/query/ask.h"
 #include "command/ledger/open_ledger.h"
+#include "number/decimal.h"
 #include "query/plan/make_plan.h"
 
 /* Under the rule concentrated: the delta at which the claim is read. */
@@ -41,9 +42,9 @@ static brume_status pay_all(const brume_question *question, char whole[BRUME_DEC
 /* What the charge promises: epsilon, rounded up, at delta. */
 static brume_status read_claim(brume_plan *plan, brume_audited *a, brume_error *error)
 {
-    a->delta = brume_decimal_upper(&plan->charge.delta);
+    a->delta = brume_decimal_shown_up(&plan->charge.delta);
     if (plan->rule != BRUME_RULE_CONCENTRATED) {
-        a->claimed = brume_decimal_upper(&plan->charge.amount);
+        a->claimed = brume_decimal_shown_up(&plan->charge.amount);
         return BRUME_OK;
     }
     brume_event event = {.mechanism = brume_card_by_name("zcdp")->id,

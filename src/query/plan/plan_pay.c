@@ -255,11 +255,9 @@ static brume_status pay_concentrated(brume_plan *plan, const brume_plan_table *t
     brume_decimal amount;
     if (payment->rho) {
         BRUME_TRY(read_price(payment->rho, "rho", &amount, error));
-    } else { /* epsilon E stands for rho = E^2/2 */
+    } else {
         BRUME_TRY(read_price(payment->epsilon, "epsilon", &amount, error));
-        double epsilon = brume_decimal_upper(&amount);
-        BRUME_TRY(
-            decimal_up(brume_divide_up(brume_multiply_up(epsilon, epsilon), 2), &amount, error));
+        BRUME_TRY(brume_charge_rho_of_epsilon(&amount, &amount, error));
     }
     double rho = brume_decimal_lower(&amount), allowed = 0, whole = 0;
     BRUME_TRY(read_delta(plan, tables, payment, rho, &allowed, error));
