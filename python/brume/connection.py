@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Generator, List, Optional, Union
+from typing import Any, Dict, Generator, List, NoReturn, Optional, Union
 
 from ._client import Session
 from ._remote import RemoteSession, is_url
@@ -131,6 +131,10 @@ class Connection:
     def close(self) -> None:
         """Close the session. It may be called again."""
         self._session.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a connection cannot be copied or pickled: a copy would share its session. "
+                        "Open another with brume.connect")
 
     def __repr__(self) -> str:
         return f"<brume connection to {self._session.place}>"

@@ -4,8 +4,10 @@ Counts are asked at epsilon 5 of 3,000 people, one row each: noise of scale belo
 has a probability below exp(-100).
 """
 
+import copy
 import multiprocessing
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -161,6 +163,13 @@ def test_a_fork_needs_its_own_connection(con):
                 os._exit(0 if own.budget("survey")["spent"]["epsilon"] == 0 else 2)
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert con.query(COUNT, epsilon=1)
+
+
+def test_a_connection_cannot_be_copied_and_is_left_as_it_was(con):
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="cannot be copied or pickled.*brume.connect"):
+            copied(con)
     assert con.query(COUNT, epsilon=1)
 
 
