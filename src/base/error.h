@@ -7,7 +7,8 @@
 #include <brume/status.h>
 
 /* Write status, message and hint (NULL: none) into `error` (NULL: nowhere) and return `status`, so
- * that a failing function ends with `return brume_fail(...)`. Too long texts are cut. */
+ * that a failing function ends with `return brume_fail(...)`. Texts that are too long are cut, and
+ * both are valid UTF-8 whatever they quote (brume_utf8_mend). */
 brume_status brume_fail(brume_error *error, brume_status status, const char *hint,
                         const char *format, ...) BRUME_PRINTF(4, 5);
 

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "reader/csv_line.h"
 #include "reader/records.h"
-#include "reader/utf8.h"
+#include "base/utf8.h"
 #include "reader/value_parts.h"
 
 static brume_status unreadable(const brume_text_file *file, brume_error *error)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "reader/utf8.h"
+#include "base/utf8.h"
 #include "reader/value_parts.h"
 
 brume_text brume_value_trim(brume_text text)

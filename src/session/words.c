@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "command/frame/call.h"
 #include "command/frame/call_json.h"
 #include "command/frame/help.h"
@@ -60,12 +61,9 @@ static brume_status missing(brume_error *error)
 
 static bool is_utf8(int count, char **words)
 {
-    for (int i = 0; i < count; i++) {
-        json_t *text = json_string(words[i]);
-        if (!text)
+    for (int i = 0; i < count; i++)
+        if (!brume_utf8_is_text(words[i], strlen(words[i])))
             return false;
-        json_decref(text);
-    }
     return true;
 }
 

@@ -1,9 +1,13 @@
 /* The status table, error records and nearest names. */
+#include <stdlib.h>
+
 #include "check.h"
 
 #include "base/error.h"
 #include "base/sql_hint.h"
 #include "base/text.h"
+#include "base/utf8.h"
+#include "base/visible.h"
 
 static void status_words_and_exit_codes_follow_the_table(void **state)
 {
@@ -35,6 +39,102 @@ static void a_failure_fills_the_record_and_cuts_long_texts(void **state)
     assert_string_equal(error.message, "disk 7");
     assert_string_equal(error.hint, "");
     assert_fails(brume_fail(NULL, BRUME_EMEMORY, NULL, "nowhere"), BRUME_EMEMORY);
+}
+
+static const char *const characters[] = {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+
+static void a_message_is_cut_between_characters(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < 3; c++) {
+        size_t length = strlen(characters[c]);
+        char text[2000] = "";
+        for (size_t i = 0; i < 400; i++)
+            strcat(text, characters[c]);
+        for (int before = 0; before < 5; before++) {
+            brume_error error;
+            assert_fails(
+                brume_fail(&error, BRUME_EARGUMENT, text + length, "%.*s%s", before, "xxxxx", text),
+                BRUME_EARGUMENT);
+            size_t room = sizeof error.message - 1 - (size_t)before;
+            assert_int_equal(strlen(error.message), (size_t)before + room / length * length);
+            assert_int_equal(strlen(error.hint), (sizeof error.hint - 1) / length * length);
+            assert_true(brume_utf8_is_text(error.message, strlen(error.message)));
+            /* cut within the message, before it came here */
+            brume_fail(&error, BRUME_EARGUMENT, NULL, "'%.*s'", 12 + before, text);
+            assert_true(brume_utf8_is_text(error.message, strlen(error.message)));
+            assert_memory_equal(error.message + 1, text, (size_t)(12 + before) / length * length);
+        }
+    }
+}
+
+/* Each row is a text and what becomes of it. */
+static void a_message_is_utf8_whatever_it_quotes(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"caf\xe9.", "caf?."},       {"'\xe2\x82'", "'?'"},
+        {"\xff\xfe.", "??."},        {"\x9b.", "?."},
+        {"\xc0\xaf.", "??."},        {"\xed\xa0\x80.", "?."},
+        {"\xf4\x90\x80\x80.", "?."}, {"\xf0\x9f\x98\x80\xe2\x82", "\xf0\x9f\x98\x80"},
+        {"\xe2\x28\xa1.", "?(?."},   {"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_error error;
+        brume_fail(&error, BRUME_EARGUMENT, cases[i][0], "%s", cases[i][0]);
+        assert_string_equal(error.message, cases[i][1]);
+        assert_string_equal(error.hint, cases[i][1]);
+    }
+    for (unsigned first = 1; first < 256; first++)
+        for (unsigned second = 1; second < 256; second++) {
+            char text[] = {(char)first, (char)second, (char)0x80, '.', 0};
+            brume_utf8_mend(text);
+            assert_true(brume_utf8_is_text(text, strlen(text)));
+            assert_int_equal(text[strlen(text) - 1], '.');
+        }
+}
+
+static void a_text_is_cut_at_most_where_it_is_asked_to(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < 3; c++) {
+        size_t length = strlen(characters[c]);
+        char text[40] = "";
+        for (size_t i = 0; i < 5; i++)
+            strcat(text, characters[c]);
+        for (size_t most = 0; most < 6 * length; most++)
+            assert_int_equal(brume_utf8_cut(text, most),
+                             (most < 5 * length ? most : 5 * length) / length * length);
+    }
+}
+
+/* Each row is a text and how a terminal shows it. */
+static void what_a_terminal_obeys_is_shown(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"\033[2Jx", "\\u001b[2Jx"},
+        {"\xc2\x9b", "\\u009b"}, /* CSI of C1 */
+        {"\x9b", "\\x9b"},       /* the same in one byte, which is no UTF-8 */
+        {"\xe2\x80\xae\xe2\x80\xaa", "\\u202e\\u202a"},
+        {"\xe2\x81\xa6\xe2\x81\xa9", "\\u2066\\u2069"},
+        {"\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c", "\\u200e\\u200f\\u061c"},
+        {"\x7f\b\r\n\t", "\\u007f\\u0008\\r\\n\\t"},
+        {"caf\xc3\xa9 \xe2\x80\x8c \xf0\x9f\x98\x80 \\",
+         "caf\xc3\xa9 \xe2\x80\x8c \xf0\x9f\x98\x80 \\"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *shown = brume_visible_text(cases[i][0], "");
+        assert_string_equal(shown, cases[i][1]);
+        free(shown);
+    }
+    char *kept = brume_visible_text("a\nb\tc", "\n"), nul[BRUME_VISIBLE_MOST];
+    assert_string_equal(kept, "a\nb\\tc");
+    free(kept);
+    size_t length = 0;
+    assert_int_equal(brume_visible_character("\0x", 2, nul, &length), 1);
+    assert_memory_equal(nul, "\\u0000", length);
 }
 
 static void the_nearest_name_is_found_and_a_far_one_is_not(void **state)
@@ -90,6 +190,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(status_words_and_exit_codes_follow_the_table),
         cmocka_unit_test(a_failure_fills_the_record_and_cuts_long_texts),
+        cmocka_unit_test(a_message_is_cut_between_characters),
+        cmocka_unit_test(a_message_is_utf8_whatever_it_quotes),
+        cmocka_unit_test(a_text_is_cut_at_most_where_it_is_asked_to),
+        cmocka_unit_test(what_a_terminal_obeys_is_shown),
         cmocka_unit_test(the_nearest_name_is_found_and_a_far_one_is_not),
         cmocka_unit_test(a_syntax_error_gets_what_may_be_meant),
     };

@@ -9,7 +9,7 @@
 
 #include "reader/parquet/convert.h"
 #include "reader/parquet/parquet.h"
-#include "reader/utf8.h"
+#include "base/utf8.h"
 
 __extension__ typedef __int128 wide;
 

@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/visible.h"
 #include "command/frame/wrap.h"
 
 enum { GAP = 2, LONG = 24, BELOW = 4 };
 
 struct brume_table {
     const char *const *columns;
+    char **heads; /* of a table of text */
     size_t column_count;
     char **cells;
     size_t cell_count, room;
@@ -23,11 +25,16 @@ struct brume_table {
 brume_status brume_table_open(const char *const *columns, brume_table **out, brume_error *error)
 {
     brume_table *table = calloc(1, sizeof *table);
-    if (!table)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a table");
-    table->columns = columns;
-    while (columns[table->column_count])
-        table->column_count++;
+    size_t count = 0;
+    while (columns[count])
+        count++;
+    char **heads = calloc(count + 1, sizeof *heads);
+    if (!table || !heads) {
+        free(table);
+        free(heads);
+        return brume_no_memory(error, "a table");
+    }
+    *table = (brume_table){.columns = columns, .heads = heads, .column_count = count};
     *out = table;
     return BRUME_OK;
 }
@@ -38,6 +45,9 @@ void brume_table_close(brume_table *table)
         return;
     for (size_t i = 0; i < table->cell_count; i++)
         free(table->cells[i]);
+    for (size_t i = 0; i < table->column_count; i++)
+        free(table->heads[i]);
+    free(table->heads);
     free(table->cells);
     free(table);
 }
@@ -104,12 +114,33 @@ static void write_long(table_line *line, const char *text, size_t before)
     line->spaces = 0;
 }
 
+/* Headings and cells as a terminal may show them: in a table of text nobody looks for the bytes. A
+ * text that is broken into lines keeps its line ends. */
+static bool make_visible(brume_table *table)
+{
+    size_t columns = table->column_count;
+    for (size_t i = 0; i < columns; i++) {
+        free(table->heads[i]);
+        if (!(table->heads[i] = brume_visible_text(heading(table->columns[i]), "")))
+            return false;
+    }
+    for (size_t i = 0; i < table->cell_count; i++) {
+        bool is_broken = table->columns[i % columns][0] == '~';
+        char *visible = brume_visible_text(table->cells[i], is_broken ? "\n" : "");
+        if (!visible)
+            return false;
+        free(table->cells[i]);
+        table->cells[i] = visible;
+    }
+    return true;
+}
+
 /* How wide each column is; is there a heading? */
 static bool measure(const brume_table *table, size_t *widths)
 {
     bool headed = false;
     for (size_t i = 0; i < table->column_count; i++) {
-        widths[i] = brume_text_width(heading(table->columns[i]));
+        widths[i] = brume_text_width(table->heads[i]);
         headed |= widths[i] > 0;
     }
     for (size_t i = 0; i < table->cell_count; i++) {
@@ -124,9 +155,9 @@ brume_status brume_table_write(brume_table *table, const brume_call *call, brume
 {
     size_t columns = table->column_count, before = 0;
     size_t *widths = calloc(columns + 1, sizeof *widths);
-    if (!widths || table->failed || columns == 0) {
+    if (!widths || table->failed || columns == 0 || !make_visible(table)) {
         free(widths);
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a table");
+        return brume_no_memory(error, "a table");
     }
     table_line line = {call->out, 0};
     bool headed = measure(table, widths);
@@ -141,7 +172,7 @@ brume_status brume_table_write(brume_table *table, const brume_call *call, brume
             line.spaces = BELOW;
         }
         fputs(brume_bold(call), call->out);
-        write_cell(&line, heading(table->columns[i]), widths[i], table->columns[i][0] == '>');
+        write_cell(&line, table->heads[i], widths[i], table->columns[i][0] == '>');
         fputs(brume_plain(call), call->out);
     }
     if (headed)

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "command/ledger/open_ledger.h"
 #include "command/frame/table.h"
 #include "command/query/ask.h"
 #include "command/query/write_answer.h"
 #include "query/release/ask.h"
 
-/* A text as one line of characters that a terminal only shows: SQL is anybody's, and may hold line
- * ends and escape sequences. The caller frees it. */
+/* A text as one line: SQL is anybody's, and may hold line ends. The caller frees it. */
 static char *one_line(const char *text)
 {
     char *line = strdup(text), *to = line;
@@ -63,8 +63,8 @@ static void write_asked(brume_table *table, const json_t *event, bool verbose)
     else if (verbose)
         brume_table_cell(table, "%s%s", line ? line : "", far);
     else
-        brume_table_cell(table, "%.73s%s%s", line ? line : "",
-                         line && strlen(line) > 73 ? "..." : "", far);
+        brume_table_cell(table, "%.*s%s%s", line ? (int)brume_utf8_cut(line, 73) : 0,
+                         line ? line : "", line && strlen(line) > 73 ? "..." : "", far);
     free(line);
 }
 

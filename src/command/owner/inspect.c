@@ -8,7 +8,7 @@
 #include "command/frame/table.h"
 #include "command/frame/wrap.h"
 #include "engine/files.h"
-#include "reader/utf8.h"
+#include "base/utf8.h"
 
 /* ---- what to declare ---- */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "command/frame/call.h"
 
 /* The options of `register` that say something of a table, and those that a file does not have. */
@@ -48,6 +49,7 @@ brume_status brume_policy_at(const brume_policy_reading *from, const brume_yaml 
     plain[length] = 0;
     snprintf(error->message, sizeof error->message, "%.80s, line %zu, column %zu: %.300s",
              from->path, node->line, node->column, plain);
+    brume_utf8_mend(error->message);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "query/plan/key_domain.h"
 
 typedef struct search {
@@ -32,9 +33,11 @@ static void compare(search *in, const brume_expression *node, const brume_expres
             return;
     const char *near = brume_text_nearest(literal->text, (const char *const *)column->domain,
                                           column->domain_count);
-    json_t *text = json_sprintf("'%.60s' is not in the declared domain of '%.60s'%s%.60s%s",
-                                literal->text, column->name, near ? "; did you mean '" : "",
-                                near ? near : "", near ? "'?" : "");
+    json_t *text = json_sprintf(
+        "'%.*s' is not in the declared domain of '%.*s'%s%.*s%s",
+        (int)brume_utf8_cut(literal->text, 60), literal->text,
+        (int)brume_utf8_cut(column->name, 60), column->name, near ? "; did you mean '" : "",
+        near ? (int)brume_utf8_cut(near, 60) : 0, near ? near : "", near ? "'?" : "");
     in->failed = in->failed || json_array_append_new(in->list, text) != 0;
 }
 

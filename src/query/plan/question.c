@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "ledger/digest.h"
 #include "query/plan/tables.h"
 #include "query/sql/parse.h"
@@ -186,8 +187,10 @@ static void suggest_table(brume_ledger *ledger, const char *name, brume_error *e
     for (size_t i = 0; names && i < count; i++)
         names[i] = json_string_value(json_array_get(tables, i));
     const char *near = names ? brume_text_nearest(name, names, count) : NULL;
-    if (near && error)
+    if (near && error) {
         snprintf(error->hint, sizeof error->hint, "did you mean '%.100s'?", near);
+        brume_utf8_mend(error->hint);
+    }
     free(names);
     json_decref(tables);
 }

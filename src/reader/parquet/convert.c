@@ -7,7 +7,7 @@
 
 #include "reader/parquet/bits.h"
 #include "reader/parquet/values.h"
-#include "reader/utf8.h"
+#include "base/utf8.h"
 
 /* 0001-01-01 and 9999-12-31, in days since 1970-01-01. */
 #define FIRST_DAY       (-719162)

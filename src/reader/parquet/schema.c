@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "reader/utf8.h"
+#include "base/utf8.h"
 
 /* Members of the union LogicalType. */
 enum {

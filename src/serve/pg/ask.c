@@ -7,6 +7,7 @@
 #include <brume/session.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "serve/pg/connection.h"
 
 /* Amounts of epsilon are added up in whole units, so that ten times 0.1 are 1. */
@@ -102,7 +103,7 @@ static bool is_value(const json_t *column)
 static brume_status add_error_column(brume_pg_table *table, const char *name, brume_error *error)
 {
     char longer[160];
-    snprintf(longer, sizeof longer, "%.140s_error_95", name);
+    snprintf(longer, sizeof longer, "%.*s_error_95", (int)brume_utf8_cut(name, 140), name);
     return brume_pg_table_add_column(table, longer, BRUME_PG_FLOAT8, error);
 }
 

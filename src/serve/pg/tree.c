@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/sql_hint.h"
+#include "base/utf8.h"
 
 enum { MOST_BYTES = 1024 * 1024, MOST_TOKENS = 20000, MOST_DEPTH = 2000, MOST_BRACKETS = 200 };
 
@@ -46,40 +47,6 @@ void brume_pg_visit(const ProtobufCMessage *message, brume_pg_visitor *visit, vo
 }
 
 /* ---- parsing ---- */
-
-/* The length of the UTF-8 character at `at`; 0: it is none. */
-static size_t character(const unsigned char *at)
-{
-    static const struct {
-        unsigned char low, high, next_low, next_high;
-        size_t length;
-    } forms[] = {
-        {0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (*at < forms[i].low || *at > forms[i].high)
-            continue;
-        bool good = forms[i].length == 1 ||
-                    (at[1] >= forms[i].next_low && at[1] <= forms[i].next_high);
-        for (size_t j = 2; good && j < forms[i].length; j++)
-            good = (at[j] & 0xc0) == 0x80;
-        return good ? forms[i].length : 0;
-    }
-    return 0;
-}
-
-static bool is_utf8(const char *text)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    while (*at) {
-        size_t length = character(at);
-        if (length == 0)
-            return false;
-        at += length;
-    }
-    return true;
-}
 
 /* An upper bound of how deep the tree can be: a path from its root goes through one item of a list
  * in each pair of brackets, and an item nests at most as deep as it has tokens. Statements and set
@@ -138,7 +105,7 @@ brume_status brume_pg_parse(const char *text, PgQuery__ParseResult **out, int *p
     *position = 0;
     if (strlen(text) > MOST_BYTES)
         return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "the statement is longer than 1 MiB");
-    if (!is_utf8(text))
+    if (!brume_utf8_is_text(text, strlen(text)))
         return brume_fail(error, BRUME_ESYNTAX, NULL, "the statement is not valid UTF-8");
     BRUME_TRY(check_depth(text, error));
     PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(text);

@@ -11,6 +11,7 @@
 #include <brume/session.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "serve/pg/catalog/fill.h"
 #include "serve/pg/catalog/print.h"
 #include "serve/pg/catalog/sqlite.h"
@@ -211,6 +212,7 @@ static void explain_silence(brume_pg_connection *connection, const char *reason)
     if (!level || strncmp(level, "debug", 5) != 0)
         return;
     snprintf(message, sizeof message, "this query of the catalog is not answered: %.200s", reason);
+    brume_utf8_mend(message);
     brume_pg_notice(connection, "DEBUG", "00000", message, NULL, NULL);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "serve/pg/catalog/relation.h"
 
 enum { OWNER = 10, USER = 16000, PUBLIC = 2200, SYSTEM = 11, INFORMATION = 13000, FIRST = 16384 };
@@ -272,6 +273,7 @@ static void add_column(filling *fill, const char *schema, const char *table, int
            type->sql_name, fill->connection->database, "pg_catalog", type->name, "", "NO", "NO",
            "NEVER", "NO");
     describe_column(column, comment);
+    brume_utf8_mend(comment);
     add_comment(fill, number, (int64_t)place, comment);
 }
 
@@ -323,6 +325,7 @@ static void add_table(filling *fill, const char *schema, int64_t schema_number, 
     json_array_foreach (columns, i, column)
         add_column(fill, schema, name, number, i + 1, column);
     describe_table(table, comment);
+    brume_utf8_mend(comment);
     add_comment(fill, number, 0, comment);
 }
 
