@@ -180,6 +180,12 @@ BRUME_API void brume_session_on_text(brume_session *session,
                                                           size_t length, brume_error *error),
                                      void *context);
 
+/* Tell of what a person should know but a file should not have: what stands beside the token of
+ * 'user add', whose answer as text is the token alone. One line without its end, from the thread
+ * that calls. NULL: nobody is told. */
+BRUME_API void brume_session_on_note(brume_session *session,
+                                     void (*note)(void *context, const char *line), void *context);
+
 /* --- words of a command line ------------------------------------------------------------------ */
 
 /* Run what the words after "brume" say; --help and "help" answer too. The answer is a text for a

@@ -173,6 +173,9 @@ BRUME_MUST_USE brume_status brume_call_write_json(brume_call *call, json_t *obje
 /* A real for JSON: null where it is not finite. */
 json_t *brume_json_real(double value);
 
+/* A line for a person that is no part of the answer, if the host has somebody to tell. */
+void brume_call_note(const brume_call *call, const char *format, ...) BRUME_PRINTF(2, 3);
+
 /* Give what is in call->out away now, if the host takes parts of an answer; only for streams of
  * lines too long to hold, and for answers that must be out before the next is charged. */
 BRUME_MUST_USE brume_status brume_call_flush(brume_call *call, brume_error *error);

@@ -17,6 +17,8 @@ struct brume_host {
     uint64_t issued;    /* the row of the user's token; 0: any (ledger/user.h) */
     /* A part of a long answer, before the command has ended. NULL: answers are kept whole. */
     brume_status (*write)(void *context, const char *text, size_t length, brume_error *error);
+    /* A line for a person beside the answer, which may be a file's. */
+    void (*note)(void *context, const char *line);
     /* So much of `total` is done (0: nobody knows of how much); at most ten times a second. A label
      * that is NULL: this work is over. */
     void (*progress)(void *context, const char *label, uint64_t done, uint64_t total);

@@ -38,6 +38,12 @@ static brume_status take_text(void *context, const char *text, size_t length, br
     return session->take(session->take_context, text, length, error);
 }
 
+static void tell_note(void *context, const char *line)
+{
+    const brume_session *session = context;
+    session->note(session->note_context, line);
+}
+
 static void tell_progress(void *context, const char *label, uint64_t done, uint64_t total)
 {
     const brume_session *session = context;
@@ -78,6 +84,14 @@ void brume_session_on_text(brume_session *session,
     session->take = take;
     session->take_context = context;
     session->host.write = take ? take_text : NULL;
+}
+
+void brume_session_on_note(brume_session *session, void (*note)(void *context, const char *line),
+                           void *context)
+{
+    session->note = note;
+    session->note_context = context;
+    session->host.note = note ? tell_note : NULL;
 }
 
 /* ---- opening ---- */

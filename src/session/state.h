@@ -26,6 +26,8 @@ struct brume_session {
     void *tell_context;
     brume_status (*take)(void *context, const char *text, size_t length, brume_error *error);
     void *take_context;
+    void (*note)(void *context, const char *line);
+    void *note_context;
 };
 
 /* Before and after what a call does. EARGUMENT: no session, one of another process, a busy one, or

@@ -87,6 +87,14 @@ def main():
         brume(folder, "register", "visits", "visits.csv", "--unit", "person", "--budget", "epsilon=10",
               "--bounds", "age=0..100", "--domain", f"town={domain}", "--max-rows", "1", "--max-groups", "1")
 
+        for name, head in (("people", "name,street"), ("stays", "name,days")):
+            with open(os.path.join(folder, f"{name}.csv"), "w") as out:
+                out.write(f"{head}\n1,2\n")
+        with open(os.path.join(folder, "clinic.yaml"), "w") as out:
+            out.write("budget: epsilon=1\ntables:\n  people: {source: people.csv, unit: name}\n"
+                      "  stays: {source: stays.csv, link: name = people.name}\n")
+        brume(folder, "register", "clinic", "--policy", "clinic.yaml")
+
         one = Terminal(["shell"], folder, PAGER="sed s/^/paged:/")
         one.expect(r"No price is set")
         one.expect("brume> ")
@@ -134,6 +142,43 @@ def main():
         one.expect(r"\[y/N\] ")
         one.type("n\n")
         one.expect("brume> ")
+        # lines with a backslash work within a statement, but not within quotes or a comment
+        one.type("SELECT COUNT(*) AS n FROM visits\n")
+        one.expect("-> ")
+        one.type("\\explain\n")
+        one.expect(r"price: epsilon 0.5")
+        one.expect("-> ")
+        one.type("\\nonsense\n")
+        one.expect(r"there is no '.nonsense'")
+        one.expect("-> ")
+        one.type("\\budget visits\n")
+        one.expect(r"epsilon 9.5 of 10 left")
+        one.expect("-> ")
+        one.type("WHERE town = 'x\n")
+        one.expect("-> ")
+        one.type("\\q\n")
+        one.expect("-> ")
+        one.type("' /*\n")
+        one.expect("-> ")
+        one.type("\\reset\n")
+        one.expect("-> ")
+        one.type("*/\n")
+        one.expect("-> ")
+        one.type("\\reset\n")
+        one.expect("dropped")
+        one.expect("brume> ")
+        check("a line within a statement spent something", spent(folder) == 0.5)
+        # a policy's tables and their columns are completed: by their names, and behind the dataset's
+        one.type("SELECT COUNT(*) FROM peo\t")
+        one.expect(r"FROM people ")
+        one.type("JOIN clinic.st\tUSING (nam\t")
+        one.expect(r"clinic.stays USING \(name ")
+        one.type("\x03")
+        one.expect("brume> ")
+        one.type("SELECT AVG(day\t")
+        one.expect(r"AVG\(days ")
+        one.type("\x03")
+        one.expect("brume> ")
         # a long answer goes through the pager
         one.type("\\ask off\n")
         one.expect("not asked")
@@ -162,6 +207,12 @@ def main():
         two.expect("brume> ")
         two.type("\x04")
         check("Ctrl-D ends with code 0", two.leave() == 0)
+        three = Terminal([], folder)
+        three.expect("brume> ")
+        three.type("SELECT 1\n")
+        three.expect("-> ")
+        three.type("  \\q\n")
+        check("a statement that is begun keeps nobody", three.leave() == 0)
 
         # from a pipe: no questions, the first error ends it with its code
         script = "\\epsilon 0.25\nSELECT COUNT(*) FROM visits;\nSELECT nothing FROM visits;\nSELECT COUNT(*) FROM visits;\n"

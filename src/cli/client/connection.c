@@ -13,7 +13,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-#include "cli/frame/fail.h"
+#include "base/error.h"
 
 enum { CONNECT_SECONDS = 30 };
 
@@ -25,9 +25,8 @@ struct brume_connection {
 
 static brume_status unreachable(const brume_url *url, const char *why, brume_error *error)
 {
-    return brume_cli_fail(error, BRUME_ESOURCE, "is it running, and is --server right?",
-                          "cannot reach the server at %.100s, port %s: %s", url->host, url->port,
-                          why);
+    return brume_fail(error, BRUME_ESOURCE, "is it running, and is --server right?",
+                      "cannot reach the server at %.100s, port %s: %s", url->host, url->port, why);
 }
 
 /* A connected socket of one of the addresses of the host, or -1 and errno. */
@@ -72,17 +71,17 @@ static brume_status make_context(const char *ca, SSL_CTX **out, brume_error *err
 {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
     if (!context)
-        return brume_cli_fail(error, BRUME_EMEMORY, NULL, "libssl cannot be used");
+        return brume_fail(error, BRUME_EMEMORY, NULL, "libssl cannot be used");
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     bool good = SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1;
     bool trusts = ca ? SSL_CTX_load_verify_file(context, ca) == 1
                      : SSL_CTX_set_default_verify_paths(context) == 1;
     *out = context;
     if (!good)
-        return brume_cli_fail(error, BRUME_EMEMORY, NULL, "libssl cannot be used");
+        return brume_fail(error, BRUME_EMEMORY, NULL, "libssl cannot be used");
     if (!trusts && ca)
-        return brume_cli_fail(error, BRUME_EARGUMENT, "a file of certificates in PEM",
-                              "'--server-ca' is '%.200s', which cannot be read", ca);
+        return brume_fail(error, BRUME_EARGUMENT, "a file of certificates in PEM",
+                          "'--server-ca' is '%.200s', which cannot be read", ca);
     return BRUME_OK;
 }
 
@@ -103,15 +102,15 @@ static brume_status start_tls(brume_connection *connection, const brume_url *url
         return status;
     SSL *tls = connection->tls = SSL_new(connection->context);
     if (!tls || !expect_host(tls, url) || SSL_set_fd(tls, connection->socket) != 1)
-        return brume_cli_fail(error, BRUME_EMEMORY, NULL, "libssl cannot be used");
+        return brume_fail(error, BRUME_EMEMORY, NULL, "libssl cannot be used");
     if (SSL_connect(tls) == 1)
         return BRUME_OK;
     long verdict = SSL_get_verify_result(tls);
     if (verdict != X509_V_OK)
-        return brume_cli_fail(error, BRUME_ESOURCE,
-                              "name who signed it with --server-ca FILE, if you trust them",
-                              "the certificate of %.100s is refused: %s", url->host,
-                              X509_verify_cert_error_string(verdict));
+        return brume_fail(error, BRUME_ESOURCE,
+                          "name who signed it with --server-ca FILE, if you trust them",
+                          "the certificate of %.100s is refused: %s", url->host,
+                          X509_verify_cert_error_string(verdict));
     return unreachable(url, "it does not speak TLS as it should", error);
 }
 
@@ -122,7 +121,7 @@ brume_status brume_connection_open(const brume_url *url, const char *ca, brume_c
 {
     brume_connection *connection = calloc(1, sizeof *connection);
     if (!connection)
-        return brume_cli_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     connection->socket = -1;
     brume_status status = open_socket(url, &connection->socket, error);
     if (status == BRUME_OK && url->is_tls)
@@ -147,10 +146,10 @@ void brume_connection_close(brume_connection *connection)
 
 static brume_status lost(brume_error *error)
 {
-    return brume_cli_fail(error, BRUME_ESOURCE,
-                          "what was asked may be spent: ask it again, an answer that was recorded "
-                          "is free",
-                          "the connection to the server was lost");
+    return brume_fail(error, BRUME_ESOURCE,
+                      "what was asked may be spent: ask it again, an answer that was recorded "
+                      "is free",
+                      "the connection to the server was lost");
 }
 
 brume_status brume_connection_write(brume_connection *connection, const char *bytes, size_t length,

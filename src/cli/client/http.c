@@ -13,7 +13,7 @@
 
 #include "cli/client/connection.h"
 #include "cli/client/url.h"
-#include "cli/frame/fail.h"
+#include "base/error.h"
 
 /* ---- the request ---- */
 
@@ -29,16 +29,15 @@ static brume_status check_token(const brume_http_place *place, const brume_url *
                                 brume_error *error)
 {
     if (!place->token || !*place->token)
-        return brume_cli_fail(error, BRUME_EARGUMENT,
-                              "set $BRUME_TOKEN to what 'brume user add' has printed",
-                              "a server needs a token");
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "set $BRUME_TOKEN to what 'brume user add' has printed",
+                          "a server needs a token");
     if (!is_token(place->token))
-        return brume_cli_fail(error, BRUME_EARGUMENT, "it is one word, as it was printed",
-                              "$BRUME_TOKEN is not a token");
+        return brume_fail(error, BRUME_EARGUMENT, "it is one word, as it was printed",
+                          "$BRUME_TOKEN is not a token");
     if (!url->is_tls && !url->is_here)
-        return brume_cli_fail(error, BRUME_EARGUMENT, "use https://",
-                              "http:// would send the token to '%.100s' for all to read",
-                              url->host);
+        return brume_fail(error, BRUME_EARGUMENT, "use https://",
+                          "http:// would send the token to '%.100s' for all to read", url->host);
     return BRUME_OK;
 }
 
@@ -61,10 +60,10 @@ static char *write_request(const brume_http_place *place, const brume_url *url, 
 
 static brume_status cut_off(brume_error *error)
 {
-    return brume_cli_fail(error, BRUME_ESOURCE,
-                          "what was asked may be spent: ask it again, an answer that was recorded "
-                          "is free",
-                          "the connection ended before the whole answer was there");
+    return brume_fail(error, BRUME_ESOURCE,
+                      "what was asked may be spent: ask it again, an answer that was recorded "
+                      "is free",
+                      "the connection ended before the whole answer was there");
 }
 
 /* Read what is there; *ended: nothing more will come. */
@@ -75,7 +74,7 @@ static brume_status read_more(brume_connection *connection, char **text, size_t 
         size_t more = *room ? 2 * *room : 16384;
         char *longer = more <= 2u * BRUME_HTTP_MOST ? realloc(*text, more) : NULL;
         if (!longer)
-            return brume_cli_fail(error, BRUME_EMEMORY, NULL, "the answer is too long");
+            return brume_fail(error, BRUME_EMEMORY, NULL, "the answer is too long");
         *text = longer;
         *room = more;
     }
@@ -109,14 +108,14 @@ static brume_status read_head(const char *text, const char *end, int *code, size
     int minor = 0;
     const char *length = header(text, end, "Content-Length");
     if (sscanf(text, "HTTP/1.%d %3d", &minor, code) != 2 || header(text, end, "Transfer-Encoding"))
-        return brume_cli_fail(error, BRUME_ESOURCE, "is it a brume server?",
-                              "the server's answer is not HTTP as it was asked for");
+        return brume_fail(error, BRUME_ESOURCE, "is it a brume server?",
+                          "the server's answer is not HTTP as it was asked for");
     *want = SIZE_MAX;
     if (length) {
         errno = 0;
         unsigned long long value = strtoull(length, NULL, 10);
         if (errno != 0 || !isdigit((unsigned char)*length) || value > BRUME_HTTP_MOST)
-            return brume_cli_fail(error, BRUME_ESOURCE, NULL, "the server's answer is too long");
+            return brume_fail(error, BRUME_ESOURCE, NULL, "the server's answer is too long");
         *want = (size_t)value;
     }
     return BRUME_OK;
@@ -165,7 +164,7 @@ brume_status brume_http_post(const brume_http_place *place, const char *path, co
         return status;
     char *request = write_request(place, &url, path, body);
     if (!request)
-        return brume_cli_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     status = brume_connection_open(&url, place->ca, &connection, error);
     if (status == BRUME_OK)
         status = brume_connection_write(connection, request, strlen(request), error);

@@ -10,11 +10,11 @@
 
 #include "cli/client/http.h"
 #include "cli/client/stop.h"
-#include "cli/frame/fail.h"
+#include "base/error.h"
 
 static brume_status out_of_memory(brume_error *error)
 {
-    return brume_cli_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
 }
 
 /* ---- the words before the command ---- */
@@ -46,16 +46,16 @@ brume_status brume_remote_read(int count, char **words, brume_remote *out, int *
         if (!url && !ca)
             break;
         if (!*(url ? url : ca))
-            return brume_cli_fail(error, BRUME_EARGUMENT, "for example --server https://HOST:8443",
-                                  "'%s' has no value", url ? "--server" : "--server-ca");
+            return brume_fail(error, BRUME_EARGUMENT, "for example --server https://HOST:8443",
+                              "'%s' has no value", url ? "--server" : "--server-ca");
         if (url)
             out->url = url;
         else
             out->ca = ca;
     }
     if (out->ca && !out->url)
-        return brume_cli_fail(error, BRUME_EARGUMENT, "name it with --server URL",
-                              "'--server-ca' is of no use without a server");
+        return brume_fail(error, BRUME_EARGUMENT, "name it with --server URL",
+                          "'--server-ca' is of no use without a server");
     *used = i;
     return BRUME_OK;
 }
@@ -98,8 +98,8 @@ static brume_status has_option(const char *command, const char *name, bool *has,
 brume_status brume_remote_takes(const char *command, bool *takes, brume_error *error)
 {
     if (strcmp(command, "serve") == 0)
-        return brume_cli_fail(error, BRUME_EUNSUPPORTED, "run it where the ledger is",
-                              "'serve' does not run on a server");
+        return brume_fail(error, BRUME_EUNSUPPORTED, "run it where the ledger is",
+                          "'serve' does not run on a server");
     if (strcmp(command, "shell") == 0) { /* it runs here, and what it starts runs there */
         *takes = false;
         return BRUME_OK;
@@ -137,12 +137,12 @@ static brume_status send_text(json_t *options, const char *from, const char *to,
         return BRUME_OK;
     char *text = read_all(path);
     if (!text)
-        return brume_cli_fail(error, BRUME_ESOURCE, NULL, "cannot read '%.200s': %s", path,
-                              strerror(errno));
+        return brume_fail(error, BRUME_ESOURCE, NULL, "cannot read '%.200s': %s", path,
+                          strerror(errno));
     json_t *value = json_string(text);
     free(text);
     if (!value)
-        return brume_cli_fail(error, BRUME_EARGUMENT, NULL, "'%.200s' is not UTF-8", path);
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "'%.200s' is not UTF-8", path);
     json_object_del(options, from);
     return json_object_set_new(options, to, value) == 0 ? BRUME_OK : out_of_memory(error);
 }
@@ -151,8 +151,8 @@ static brume_status refuse(const json_t *options, const char *name, brume_error 
 {
     if (!json_object_get(options, name))
         return BRUME_OK;
-    return brume_cli_fail(error, BRUME_EUNSUPPORTED, "leave it out",
-                          "'--%s' is not to be had from a server", name);
+    return brume_fail(error, BRUME_EUNSUPPORTED, "leave it out",
+                      "'--%s' is not to be had from a server", name);
 }
 
 static brume_status place_files(const char *command, json_t *options, const char **path,
@@ -210,10 +210,10 @@ static brume_status told(const brume_http_answer *answer, char **before, brume_e
     const char *answers = json_string_value(json_object_get(body, "answers"));
     brume_status status = status_of(json_string_value(json_object_get(fault, "code")));
     if (message)
-        status = brume_cli_fail(error, status, hint, "%s", message);
+        status = brume_fail(error, status, hint, "%s", message);
     else
-        status = brume_cli_fail(error, BRUME_ESOURCE, "is it a brume server?",
-                                "the server answers with HTTP %d and no reason", answer->code);
+        status = brume_fail(error, BRUME_ESOURCE, "is it a brume server?",
+                            "the server answers with HTTP %d and no reason", answer->code);
     *before = answers ? strdup(answers) : NULL;
     json_decref(body);
     return status;

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/frame/fail.h"
+#include "base/error.h"
 
 /* The first request to end it may reach the server before the call does. */
 enum { TRIES = 3 };
@@ -84,7 +84,7 @@ static brume_status make_ticket(char ticket[BRUME_TICKET], brume_error *error)
 {
     uint8_t bytes[(BRUME_TICKET - 1) / 2];
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return brume_cli_fail(error, BRUME_ERANDOM, NULL, "the kernel gives no random bytes");
+        return brume_fail(error, BRUME_ERANDOM, NULL, "the kernel gives no random bytes");
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(ticket + 2 * i, 3, "%02x", bytes[i]);
     return BRUME_OK;
@@ -106,8 +106,8 @@ brume_status brume_stop_watch(const brume_http_place *place, const char *command
     pthread_t thread;
     if (pthread_sigmask(SIG_BLOCK, &watched.signals, NULL) != 0 ||
         pthread_create(&thread, NULL, guard, NULL) != 0)
-        return brume_cli_fail(error, BRUME_EMEMORY, NULL,
-                              "out of memory for the thread that waits for signals");
+        return brume_fail(error, BRUME_EMEMORY, NULL,
+                          "out of memory for the thread that waits for signals");
     pthread_detach(thread);
     return BRUME_OK;
 }

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "cli/client/remote.h"
-#include "cli/frame/fail.h"
+#include "base/error.h"
 #include "cli/frame/questions.h"
 
 typedef struct remote_stream {
@@ -22,14 +22,14 @@ static brume_status send_object(const brume_remote *remote, const char *path, js
     char *text = body ? json_dumps(body, JSON_COMPACT) : NULL, *got = NULL;
     size_t length = 0;
     if (!text)
-        return brume_cli_fail(error, BRUME_EARGUMENT, NULL, "the question is not UTF-8");
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "the question is not UTF-8");
     brume_status status = brume_remote_post(remote, path, text, NULL, &got, &length, error);
     free(text);
     *answer = status == BRUME_OK ? json_loadb(got, length, 0, NULL) : NULL;
     free(got);
     if (status == BRUME_OK && !*answer)
-        status = brume_cli_fail(error, BRUME_ESOURCE, "is it a brume server?",
-                                "the server's answer is not JSON");
+        status = brume_fail(error, BRUME_ESOURCE, "is it a brume server?",
+                            "the server's answer is not JSON");
     return status;
 }
 
@@ -39,8 +39,8 @@ static brume_status ask(void *context, const char *line, char **answer, bool *ha
     remote_stream *stream = context;
     json_t *got = NULL;
     if (!line) /* one that cannot be read; there it has the same words */
-        return brume_cli_fail(error, BRUME_EARGUMENT, NULL,
-                              "more than %d bytes, or a byte that is 0", 1 << 16);
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "more than %d bytes, or a byte that is 0",
+                          1 << 16);
     json_t *body = json_pack("{s:s}", "question", line);
     brume_status status = send_object(stream->remote, stream->path, body, &got, error);
     json_decref(body);
@@ -53,8 +53,7 @@ static brume_status ask(void *context, const char *line, char **answer, bool *ha
     *answer = text ? strdup(text) : NULL;
     *halted = stream->is_over = json_is_true(json_object_get(got, "halted"));
     json_decref(got);
-    return *answer ? BRUME_OK
-                   : brume_cli_fail(error, BRUME_ESOURCE, NULL, "the server gave no answer");
+    return *answer ? BRUME_OK : brume_fail(error, BRUME_ESOURCE, NULL, "the server gave no answer");
 }
 
 static brume_status end(void *context, brume_error *error)
@@ -79,12 +78,12 @@ brume_status brume_remote_stream(const brume_remote *remote, const char *command
     json_t *body = json_loads(options, 0, NULL), *got = NULL;
     if (json_object_get(body, "ledger")) {
         json_decref(body);
-        return brume_cli_fail(error, BRUME_EUNSUPPORTED, "leave it out",
-                              "'--ledger' is not to be had from a server");
+        return brume_fail(error, BRUME_EUNSUPPORTED, "leave it out",
+                          "'--ledger' is not to be had from a server");
     }
     if (!body || json_object_set_new(body, "command", json_string(command)) != 0) {
         json_decref(body);
-        return brume_cli_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     }
     brume_status status = send_object(remote, "/v1/streams", body, &got, error);
     json_decref(body);
@@ -96,7 +95,7 @@ brume_status brume_remote_stream(const brume_remote *remote, const char *command
         snprintf(all.path, sizeof all.path, "/v1/streams/%s", id);
     json_decref(got);
     if (!good)
-        return brume_cli_fail(error, BRUME_ESOURCE, "is it a brume server?",
-                              "the server opened no stream");
+        return brume_fail(error, BRUME_ESOURCE, "is it a brume server?",
+                          "the server opened no stream");
     return brume_questions_run(&stream, command, true, json, error);
 }

@@ -2,15 +2,16 @@
 #include "cli/client/url.h"
 
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/frame/fail.h"
+#include "base/error.h"
 
 static brume_status bad(const char *text, brume_error *error)
 {
-    return brume_cli_fail(error, BRUME_EARGUMENT, "write https://HOST:PORT",
-                          "'--server' is '%.100s'", text);
+    return brume_fail(error, BRUME_EARGUMENT, "write https://HOST:PORT", "'--server' is '%.100s'",
+                      text);
 }
 
 /* Letters that need no quoting in a path or a host. */
@@ -64,7 +65,7 @@ brume_status brume_url_parse(const char *text, brume_url *out, brume_error *erro
         return bad(text, error);
     char *rest = strdup(text + (url.is_tls ? 8 : 7));
     if (!rest)
-        return brume_cli_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     bool good = cut(rest, &url);
     free(rest);
     if (!good)

@@ -16,27 +16,30 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/frame/fail.h"
+#include "base/error.h"
+#include "cli/frame/bar.h"
 
+/* What is said when a call is ended in a phase, and while it takes long in it. */
 static const struct {
-    const char *rest, *hint;
+    const char *rest, *hint, *meanwhile;
 } said[] = {
-    [BRUME_SESSION_IDLE] = {"nothing more was spent", ""},
-    [BRUME_SESSION_WORKING] = {"nothing was spent", ""},
-    [BRUME_SESSION_STOPPABLE] = {"nothing was spent", ""},
-    [BRUME_SESSION_FREE] = {"nothing was spent", ""},
+    [BRUME_SESSION_IDLE] = {"nothing more was spent", "", NULL},
+    [BRUME_SESSION_WORKING] = {"nothing was spent", "", NULL}, /* it may wait for what is typed */
+    [BRUME_SESSION_STOPPABLE] = {"nothing was spent", "", "running"},
+    [BRUME_SESSION_FREE] = {"nothing was spent", "", "preparing"},
     [BRUME_SESSION_RESERVING] = {"whether the price was spent is not known",
-                                 "'brume history' shows it if it was"},
-    [BRUME_SESSION_RUNNING] = {"the price stays spent", "'brume history' shows it"},
-    [BRUME_SESSION_SPENT] = {"the price stays spent", "'brume history' shows it"},
+                                 "'brume history' shows it if it was", "charging the budget"},
+    [BRUME_SESSION_RUNNING] = {"the price stays spent", "'brume history' shows it", "reading"},
+    [BRUME_SESSION_SPENT] = {"the price stays spent", "'brume history' shows it", "recording"},
     [BRUME_SESSION_RECORDED] = {"the price stays spent",
-                                "the answer is recorded: the same question again is free"},
+                                "the answer is recorded: the same question again is free", NULL},
 };
 
 static struct {
     const char *command;
     bool json;
-    int signals; /* a descriptor */
+    int signals;     /* a descriptor */
+    bool shows_time; /* while a call takes long; not in a stream, whose questions are typed */
     pthread_mutex_t lock;
     brume_session *session; /* guarded by the lock; NULL: it is closed */
 } watched = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -57,11 +60,11 @@ static void end_process(brume_session_phase_word phase, const char *why)
     char text[512];
     if (watched.json)
         snprintf(text, sizeof text,
-                 "{\"error\":{\"code\":\"%s\",\"message\":\"%s; %s\",\"hint\":\"%s\"}}\n",
-                 brume_status_word(BRUME_ECANCELLED), why, rest, hint);
+                 "%s{\"error\":{\"code\":\"%s\",\"message\":\"%s; %s\",\"hint\":\"%s\"}}\n",
+                 brume_bar_eraser(), brume_status_word(BRUME_ECANCELLED), why, rest, hint);
     else
-        snprintf(text, sizeof text, "brume %s: %s; %s\n%s%s%s", watched.command, why, rest,
-                 *hint ? "  hint: " : "", hint, *hint ? "\n" : "");
+        snprintf(text, sizeof text, "%sbrume %s: %s; %s\n%s%s%s", brume_bar_eraser(),
+                 watched.command, why, rest, *hint ? "  hint: " : "", hint, *hint ? "\n" : "");
     ssize_t written = write(STDERR_FILENO, text, strlen(text));
     _exit(written < 0 ? 1 : brume_status_exit_code(BRUME_ECANCELLED));
 }
@@ -88,6 +91,18 @@ static void *cancel(void *unused)
 }
 
 /* ---- waiting ---- */
+
+/* Show how long a call has been running; `since` is when it was first seen to. */
+static void show_time(brume_session *session, double *since)
+{
+    const char *meanwhile = said[brume_session_phase(session)].meanwhile;
+    if (!meanwhile)
+        *since = INFINITY;
+    else if (isinf(*since))
+        *since = now();
+    else
+        brume_bar_time(meanwhile, now() - *since);
+}
 
 /* Wait for a signal, so many seconds; 0: none came. */
 static int wait_for_signal(double seconds)
@@ -127,7 +142,7 @@ static void *guard(void *unused)
 {
     (void)unused;
     bool stopping = false;
-    double end = INFINITY;
+    double end = INFINITY, since = INFINITY;
     for (;;) {
         int number = wait_for_signal(0.05);
         bool free_lock = pthread_mutex_trylock(&watched.lock) == 0;
@@ -136,6 +151,8 @@ static void *guard(void *unused)
             look(watched.session, number, &stopping, &end);
         else if (number)
             die_by(number);
+        if (watched.session && watched.shows_time && free_lock)
+            show_time(watched.session, &since);
         if (free_lock)
             pthread_mutex_unlock(&watched.lock);
     }
@@ -148,6 +165,7 @@ brume_status brume_interrupt_watch(brume_session *session, const char *command, 
     watched.session = session;
     watched.command = command;
     watched.json = json;
+    watched.shows_time = strncmp(command, "stream ", 7) != 0;
     sigset_t both;
     sigemptyset(&both);
     sigaddset(&both, SIGINT);
@@ -156,8 +174,8 @@ brume_status brume_interrupt_watch(brume_session *session, const char *command, 
     watched.signals = signalfd(-1, &both, SFD_CLOEXEC);
     if (watched.signals < 0 || pthread_sigmask(SIG_BLOCK, &both, NULL) != 0 ||
         pthread_create(&thread, NULL, guard, NULL) != 0)
-        return brume_cli_fail(error, BRUME_EMEMORY, NULL,
-                              "out of memory for the thread that waits for signals");
+        return brume_fail(error, BRUME_EMEMORY, NULL,
+                          "out of memory for the thread that waits for signals");
     pthread_detach(thread);
     return BRUME_OK;
 }
@@ -167,4 +185,5 @@ void brume_interrupt_end(void)
     pthread_mutex_lock(&watched.lock);
     watched.session = NULL;
     pthread_mutex_unlock(&watched.lock);
+    brume_bar_wipe();
 }

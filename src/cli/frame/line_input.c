@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/frame/fail.h"
+#include "base/error.h"
 
 enum { ROOM = BRUME_LINE_MOST + 3 }; /* CR, LF and the 0 */
 
@@ -22,7 +22,7 @@ brume_status brume_line_input_open(int file, brume_line_input **out, brume_error
 {
     brume_line_input *lines = malloc(sizeof *lines);
     if (!lines)
-        return brume_cli_fail(error, BRUME_EMEMORY, NULL, "out of memory for reading");
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for reading");
     lines->file = file;
     lines->start = lines->end = 0;
     lines->over = false;
@@ -57,8 +57,8 @@ static brume_status fill(brume_line_input *lines, brume_error *error)
         got = read(lines->file, lines->buffer + lines->end, ROOM - 1 - lines->end);
     while (got < 0 && errno == EINTR);
     if (got < 0)
-        return brume_cli_fail(error, BRUME_ESOURCE, NULL, "cannot read standard input: %s",
-                              strerror(errno));
+        return brume_fail(error, BRUME_ESOURCE, NULL, "cannot read standard input: %s",
+                          strerror(errno));
     lines->over = got == 0;
     lines->end += (size_t)got;
     return BRUME_OK;

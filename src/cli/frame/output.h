@@ -4,8 +4,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #include <brume/status.h>
+
+#include "base/visible.h"
 
 /* Refuse to start without a standard output: a file opened later would take its number, and work
  * paid for by a budget would be lost. Missing standard input and error become /dev/null. A closed
@@ -26,7 +30,16 @@ BRUME_MUST_USE brume_status brume_output_commit(const char *text, size_t length,
 /* From now on an answer with more lines than the terminal has goes through $PAGER, else less. */
 void brume_output_page_long_answers(void);
 
-/* The error on standard error, as text or as {"error":{...}}; returns the exit code. */
-int brume_output_error(const char *command, bool json, const brume_error *error);
+/* The error on standard error, as text or as {"error":{...}}; returns the exit code. `line` is that
+ * of a stream's input, 0 for none. */
+int brume_output_error(const char *command, bool json, uint64_t line, const brume_error *error);
+
+/* A text with names of data in it, on stdout or stderr. */
+void brume_output_say(FILE *file, const char *text);
+
+/* The next piece of a text as a terminal gets it: its bytes, at most BRUME_OUTPUT_PIECE. Steps over
+ * what it took. */
+enum { BRUME_OUTPUT_PIECE = 4096 };
+size_t brume_output_piece(const char **text, size_t *length, char piece[BRUME_OUTPUT_PIECE]);
 
 #endif

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/frame/output.h"
+
 static size_t lines_of(const char *text, size_t length)
 {
     size_t lines = 0;
@@ -54,17 +56,26 @@ static bool start(char *command, int input, pid_t *child)
 }
 
 /* A pager that is left early closes the pipe; that is no error. */
-static void write_until_closed(int file, const char *text, size_t length)
+static bool write_until_closed(int file, const char *text, size_t length)
 {
     while (length > 0) {
         ssize_t written = write(file, text, length);
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            return;
+            return false;
         text += written;
         length -= (size_t)written;
     }
+    return true;
+}
+
+/* As the terminal would get it: what a pager does not understand it passes on. */
+static void write_to_pager(int file, const char *text, size_t length)
+{
+    char piece[BRUME_OUTPUT_PIECE];
+    while (length > 0 && write_until_closed(file, piece, brume_output_piece(&text, &length, piece)))
+        ;
 }
 
 bool brume_page(const char *text, size_t length)
@@ -81,7 +92,7 @@ bool brume_page(const char *text, size_t length)
     bool started = start(command, ends[0], &child);
     close(ends[0]);
     if (started)
-        write_until_closed(ends[1], text, length);
+        write_to_pager(ends[1], text, length);
     close(ends[1]);
     while (started && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;

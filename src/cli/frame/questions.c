@@ -1,11 +1,8 @@
 /* The questions of a stream: lines of standard input. */
 #include "cli/frame/questions.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <jansson.h>
 
 #include "cli/frame/line_input.h"
 #include "cli/frame/output.h"
@@ -47,24 +44,6 @@ static brume_status add(questions *all, const char *answer, brume_error *error)
     return status == BRUME_OK && all->at_once ? flush(all, error) : status;
 }
 
-static void report(const questions *all, const brume_error *wrong)
-{
-    json_t *object = all->json
-                         ? json_pack("{s:{s:s, s:s, s:s}, s:I}", "error", "code",
-                                     brume_status_word(wrong->status), "message", wrong->message,
-                                     "hint", wrong->hint, "index", (json_int_t)all->index)
-                         : NULL;
-    if (object) {
-        json_dumpf(object, stderr, JSON_COMPACT);
-        fputc('\n', stderr);
-        json_decref(object);
-        return;
-    }
-    fprintf(stderr, "brume %s: line %" PRIu64 ": %s\n", all->command, all->index, wrong->message);
-    if (wrong->hint[0])
-        fprintf(stderr, "  hint: %s\n", wrong->hint);
-}
-
 static void say_spent(brume_error *error)
 {
     size_t used = strlen(error->message);
@@ -85,7 +64,7 @@ static brume_status answer_line(questions *all, const char *line, bool *halted, 
     }
     if (goes_on(status)) {
         status = flush(all, error); /* what comes before it comes first */
-        report(all, &wrong);
+        (void)brume_output_error(all->command, all->json, all->index, &wrong);
         return status;
     }
     *error = wrong;

@@ -10,7 +10,7 @@
 
 #include "cli/client/remote.h"
 #include "cli/frame/bar.h"
-#include "cli/frame/fail.h"
+#include "base/error.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/output.h"
 #include "cli/frame/questions.h"
@@ -54,6 +54,13 @@ static brume_status run_in(brume_session *session, const words *all, brume_error
     return status;
 }
 
+static void write_note(void *context, const char *line)
+{
+    (void)context;
+    brume_output_say(stderr, line);
+    fputc('\n', stderr);
+}
+
 static brume_status run_command(const words *all, brume_error *error)
 {
     brume_session *session = NULL;
@@ -65,6 +72,7 @@ static brume_status run_command(const words *all, brume_error *error)
         return status;
     brume_session_on_progress(session, brume_bar_show, NULL);
     brume_session_on_text(session, brume_output_write, NULL);
+    brume_session_on_note(session, write_note, NULL);
     status = brume_interrupt_watch(session, all->command, all->json, error);
     if (status == BRUME_OK)
         status = run_in(session, all, error);
@@ -158,7 +166,7 @@ int brume_run_words(int count, char **word, const brume_own_command *own)
     brume_status status = brume_output_ready(&error);
     if (status == BRUME_OK)
         status = run_words(&all, &error);
-    int code = status == BRUME_OK ? 0 : brume_output_error(all.command, all.json, &error);
+    int code = status == BRUME_OK ? 0 : brume_output_error(all.command, all.json, 0, &error);
     brume_free(all.command);
     brume_free(all.options);
     return code;

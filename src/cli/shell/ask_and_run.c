@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "cli/frame/output.h"
 #include "cli/shell/number.h"
 #include "cli/shell/shell.h"
 
@@ -118,7 +119,9 @@ static bool may_run(brume_shell *shell, const char *sql)
     char *last_line = question ? strrchr(question, '\n') : NULL;
     bool yes = !spends;
     if (spends && last_line) {
-        fprintf(stdout, "%.*s\n", (int)(last_line - question), question);
+        *last_line = 0;
+        brume_output_say(stdout, question);
+        fputc('\n', stdout);
         yes = brume_typed_line_confirm(shell->line, last_line + 1);
         if (!yes)
             fputs("nothing was spent\n", stdout);

@@ -137,6 +137,8 @@ static void explain(brume_shell *shell, const char *rest)
         rest++;
     if (*rest)
         brume_shell_explain(shell, rest);
+    else if (shell->pending)
+        brume_shell_explain(shell, shell->pending);
     else if (shell->last)
         brume_shell_explain(shell, shell->last);
     else
@@ -181,7 +183,10 @@ static const struct {
     {"epsilon", "E", "the price of each statement; there is no default", set_epsilon},
     {"delta", "D", "its delta, where one is needed or useful", set_delta},
     {"rho", "R", "the price under the rule concentrated", set_rho},
-    {"explain", "[SQL]", "what a statement would cost and how exact it would be; free", explain},
+    {"explain", "[SQL]",
+     "what a statement would cost and how exact it would be; free. Without SQL: of "
+     "the statement that is being typed, else of the one before",
+     explain},
     {"d", "[NAME]", "the datasets, or one of them", describe},
     {"format", "FORMAT", "how answers are shown, as --format of query", set_format},
     {"timeout", "SECONDS|off", "the deadline of a statement", set_timeout},

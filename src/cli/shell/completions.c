@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "base/visible.h"
 #include "cli/shell/shell.h"
 
 typedef struct word_list {
@@ -13,11 +14,20 @@ typedef struct word_list {
     size_t count;
 } word_list;
 
+/* Would a terminal only show it? Names of data are anybody's. */
+static bool is_visible(const char *text)
+{
+    char *visible = brume_visible_text(text, "");
+    bool same = visible && strcmp(visible, text) == 0;
+    free(visible);
+    return same;
+}
+
 /* Add `text` if it begins with what is typed; letters of either case are the same. A word that is
  * there already is not added again. */
 static void offer(word_list *list, const char *typed, const char *text)
 {
-    if (!text || strncasecmp(text, typed, strlen(typed)) != 0)
+    if (!text || strncasecmp(text, typed, strlen(typed)) != 0 || !is_visible(text))
         return;
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->words[i], text) == 0)
@@ -62,36 +72,72 @@ static json_t *answer_of(const brume_shell *shell, const char *command, const ch
     return answer;
 }
 
-static bool names_any(const char *sql, const json_t *datasets)
+static bool is_named(const char *sql, const json_t *name)
 {
-    size_t at = 0;
-    const json_t *one = NULL;
-    json_array_foreach (datasets, at, one) {
-        const char *name = json_string_value(json_object_get(one, "name"));
-        if (name && strcasestr(sql, name))
-            return true;
-    }
-    return false;
+    return json_is_string(name) && strcasestr(sql, json_string_value(name));
 }
 
-/* Names of datasets, and of columns: of the datasets that the statement names, or of all while it
- * names none. */
+/* Does the statement name a dataset, or one of its tables? */
+static bool names(const char *sql, const json_t *dataset)
+{
+    bool named = is_named(sql, json_object_get(dataset, "name"));
+    size_t at = 0;
+    const json_t *table = NULL;
+    json_array_foreach (json_object_get(dataset, "tables"), at, table)
+        named = named || is_named(sql, table);
+    return named;
+}
+
+/* The columns of a table, or of a dataset that is one. */
+static void offer_columns(word_list *list, const char *typed, const json_t *table)
+{
+    size_t at = 0;
+    const json_t *field = NULL;
+    json_array_foreach (json_object_get(table, "columns"), at, field)
+        offer(list, typed, json_string_value(json_object_get(field, "name")));
+}
+
+/* The tables of a policy: by their names, and behind the dataset's name and a point. */
+static void offer_tables(word_list *list, const char *typed, const json_t *dataset)
+{
+    const char *name = json_string_value(json_object_get(dataset, "name"));
+    size_t at = 0;
+    const json_t *table = NULL;
+    json_array_foreach (json_object_get(dataset, "tables"), at, table) {
+        char *both = NULL;
+        offer(list, typed, json_string_value(table));
+        if (strchr(typed, '.') && asprintf(&both, "%s.%s", name, json_string_value(table)) >= 0)
+            offer(list, typed, both);
+        free(both);
+    }
+}
+
+/* Names of datasets and their tables, and of columns: of the datasets that the statement names, of
+ * those tables of theirs that it names, or of all while it names none. */
 static void offer_names(word_list *list, const brume_shell *shell, const char *sql,
                         const char *typed)
 {
     json_t *answer = answer_of(shell, "datasets", NULL);
-    const json_t *datasets = json_object_get(answer, "datasets");
-    bool any = names_any(sql, datasets);
-    size_t at = 0, column = 0;
-    const json_t *one = NULL, *field = NULL;
+    const json_t *datasets = json_object_get(answer, "datasets"), *one = NULL, *table = NULL;
+    bool any = false;
+    size_t at = 0, which = 0;
+    json_array_foreach (datasets, at, one)
+        any = any || names(sql, one);
     json_array_foreach (datasets, at, one) {
         const char *name = json_string_value(json_object_get(one, "name"));
         offer(list, typed, name);
-        if (!name || (any && !strcasestr(sql, name)))
+        offer_tables(list, typed, one);
+        if (!name || (any && !names(sql, one)))
             continue;
         json_t *shown = answer_of(shell, "show", name);
-        json_array_foreach (json_object_get(shown, "columns"), column, field)
-            offer(list, typed, json_string_value(json_object_get(field, "name")));
+        const json_t *tables = json_object_get(shown, "tables");
+        bool any_table = false;
+        offer_columns(list, typed, shown);
+        json_array_foreach (tables, which, table)
+            any_table = any_table || is_named(sql, json_object_get(table, "name"));
+        json_array_foreach (tables, which, table)
+            if (!any_table || is_named(sql, json_object_get(table, "name")))
+                offer_columns(list, typed, table);
         json_decref(shown);
     }
     json_decref(answer);
@@ -116,7 +162,7 @@ char **brume_shell_complete(void *state, const char *before, const char *word)
         offer_backslash(&list, shell, word);
     } else {
         char *sql = NULL;
-        if (asprintf(&sql, "%s%s", shell->pending ? shell->pending : "", before) >= 0) {
+        if (asprintf(&sql, "%s\n%s", shell->pending ? shell->pending : "", before) >= 0) {
             offer_names(&list, shell, before[0] == '\\' ? "" : sql, word);
             free(sql);
         }

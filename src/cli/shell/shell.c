@@ -66,11 +66,23 @@ static void run_ended(brume_shell *shell)
         brume_shell_set(&shell->pending, NULL);
 }
 
+/* Does a semicolon end the statement that is being typed? Not within quotes or a comment, where a
+ * line is text whatever it begins with. */
+static bool is_between_words(const brume_shell *shell)
+{
+    char *ended = NULL;
+    if (!shell->pending || asprintf(&ended, "%s\n;", shell->pending) < 0)
+        return true;
+    bool ends = brume_statement_length(ended) > 0;
+    free(ended);
+    return ends;
+}
+
 static void take_line(brume_shell *shell, const char *text)
 {
     static const char *const words[] = {"exit", "quit", "help"};
     size_t space = strspn(text, " \t");
-    if (!shell->pending && text[space] == '\\') {
+    if (text[space] == '\\' && is_between_words(shell)) {
         brume_typed_line_remember(shell->line, text + space);
         brume_shell_backslash(shell, text + space);
         return;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/frame/fail.h"
+#include "base/error.h"
 
 enum { REMEMBERED = 1000 };
 
@@ -145,7 +145,7 @@ brume_status brume_typed_line_open(const char *history_file, brume_completer com
     bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     if (!line || (terminal && !open_editor(line))) {
         brume_typed_line_close(line);
-        return brume_cli_fail(error, BRUME_EMEMORY, NULL, "out of memory for a line editor");
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a line editor");
     }
     *out = line;
     return BRUME_OK;

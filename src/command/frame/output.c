@@ -5,6 +5,7 @@
 #include "command/frame/output.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 
 #include "command/frame/json_text.h"
@@ -31,6 +32,19 @@ void brume_call_close_output(brume_call *call)
     free(call->buffer);
     call->out = NULL;
     call->buffer = NULL;
+}
+
+void brume_call_note(const brume_call *call, const char *format, ...)
+{
+    char *line = NULL;
+    if (!call->host || !call->host->note)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&line, format, arguments) >= 0)
+        call->host->note(call->host->context, line);
+    va_end(arguments);
+    free(line);
 }
 
 brume_status brume_call_flush(brume_call *call, brume_error *error)

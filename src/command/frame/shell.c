@@ -33,7 +33,8 @@ const brume_command brume_command_shell = {
         "completed with the tab key, with the names of tables and columns; long answers go through "
         "$PAGER. Ctrl-C drops a line, or ends the statement that runs.\n\n"
         "Lines that begin with a backslash are settings and commands: \\epsilon 0.1, \\explain, "
-        "\\budget, \\history, \\d visits; \\? lists them. 'brume' alone on a terminal starts it "
+        "\\budget, \\history, \\d visits; \\? lists them. They work within a statement too: \\explain "
+        "explains what is typed so far, \\reset drops it. 'brume' alone on a terminal starts it "
         "too. From a pipe or a file it runs statement by statement, asks nothing, and ends at the "
         "first error with its exit code.",
     .usage = "[--epsilon E [--delta D] | --rho R] [OPTION...]",

@@ -165,10 +165,9 @@ brume_status brume_write_token(brume_call *call, brume_ledger *ledger, const cha
                                                  "token", token, "expires", expires),
                                        error);
     } else {
-        fprintf(call->out, "%s, %s%s%s\n", name, role, expires ? ", until " : "",
-                expires ? expires : "");
+        brume_call_note(call, "the token of %s, %s%s%s; keep it: it is not shown again", name, role,
+                        expires ? ", until " : "", expires ? expires : "");
         fprintf(call->out, "%s%s%s\n", brume_bold(call), token, brume_plain(call));
-        fprintf(call->out, "keep it: it is not kept here and is not shown again\n");
     }
     json_decref(users);
     return status;
