@@ -79,7 +79,22 @@ static brume_status duckdb_driver_marks(brume_engine *engine, size_t index, bool
                                         brume_marks *marks, brume_error *error)
 {
     const engine_state *state = engine->state;
-    return brume_files_mark(&state->sources[index].files, contents, marks, error);
+    const brume_duckdb_source *source = &state->sources[index];
+    const brume_duckdb_table *table = &source->table;
+    if (!contents)
+        return brume_files_mark(&source->files, NULL, marks, error);
+    /* A file without rows is no copy of another one: else what an owner may register would tell
+     * that there are none. */
+    brume_status status = BRUME_OK;
+    bool *has_rows = calloc(source->files.count + 1, sizeof *has_rows);
+    if (!has_rows)
+        return brume_no_memory(error, NULL);
+    for (size_t i = 0; status == BRUME_OK && i < source->files.count; i++)
+        status = brume_file_has_rows(table->format, table->files, i, &has_rows[i], error);
+    if (status == BRUME_OK)
+        status = brume_files_mark(&source->files, has_rows, marks, error);
+    free(has_rows);
+    return status;
 }
 
 static brume_status duckdb_driver_describe(brume_engine *engine, size_t index,

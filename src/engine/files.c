@@ -3,8 +3,9 @@
  * A file has up to three marks. Its resolved path finds symbolic links and other spellings of a
  * name; device, inode and time of birth find hard links and renamed files (the time of birth,
  * where the file system keeps one, tells a file from a later one that got the same inode); size and
- * a hash find copies. The hash reads at most 64 blocks of 64 KiB, evenly spaced, the first and the
- * last among them: two files of one size that agree in all of them are taken for copies. */
+ * a hash find copies of files that have rows. The hash reads at most 64 blocks of 64 KiB, evenly
+ * spaced, the first and the last among them: two files of one size that agree in all of them are
+ * taken for copies. */
 #include "engine/files.h"
 
 #include <fcntl.h>
@@ -244,14 +245,13 @@ static brume_status mark_file(const brume_files *files, size_t index, bool conte
                                             born ? (long long)file.stx_btime.tv_sec : 0,
                                             born ? file.stx_btime.tv_nsec : 0),
                         error));
-    /* An empty file is no copy of another one. */
-    return contents && file.stx_size > 0 ? mark_contents(path, marks, error) : BRUME_OK;
+    return contents ? mark_contents(path, marks, error) : BRUME_OK;
 }
 
-brume_status brume_files_mark(const brume_files *files, bool contents, brume_marks *marks,
+brume_status brume_files_mark(const brume_files *files, const bool *contents, brume_marks *marks,
                               brume_error *error)
 {
     for (size_t i = 0; i < files->count; i++)
-        BRUME_TRY(mark_file(files, i, contents, marks, error));
+        BRUME_TRY(mark_file(files, i, contents && contents[i], marks, error));
     return BRUME_OK;
 }

@@ -31,8 +31,9 @@ BRUME_MUST_USE brume_status brume_files_find(const char *location, brume_files *
                                              brume_error *error);
 void brume_files_clear(brume_files *files);
 
-/* Add the marks of every file (see brume_engine_marks). */
-BRUME_MUST_USE brume_status brume_files_mark(const brume_files *files, bool contents,
+/* Add the marks of every file (see brume_engine_marks); by the contents of those for which
+ * contents[i] is true (NULL: of none). */
+BRUME_MUST_USE brume_status brume_files_mark(const brume_files *files, const bool *contents,
                                              brume_marks *marks, brume_error *error);
 
 #endif

@@ -19,6 +19,7 @@
 #ifndef BRUME_READER_ROWS_H
 #define BRUME_READER_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,6 +62,14 @@ typedef struct brume_row_format {
                               brume_error *error);
     void (*part_close)(brume_row_part *part); /* NULL is nothing to close */
     void (*close)(brume_row_files *files);    /* NULL is nothing to close */
+    /* The first part of a file, in the order of their paths; of the file behind the last one:
+     * part_count. */
+    size_t (*first_part)(const brume_row_files *files, size_t file);
 } brume_row_format;
+
+/* Has this file a row? Reads no further than the first. Errors as of reading. */
+BRUME_MUST_USE brume_status brume_file_has_rows(const brume_row_format *format,
+                                                const brume_row_files *files, size_t file,
+                                                bool *has_rows, brume_error *error);
 
 #endif

@@ -147,6 +147,11 @@ static size_t part_count(const brume_row_files *files)
     return files->files[files->file_count].first_part;
 }
 
+static size_t first_part(const brume_row_files *files, size_t file)
+{
+    return files->files[file].first_part;
+}
+
 /* ---- a part ---- */
 
 static void close_part(brume_row_part *part)
@@ -346,4 +351,5 @@ const brume_row_format brume_text_rows = {
     .part_next = next_rows,
     .part_close = close_part,
     .close = close_files,
+    .first_part = first_part,
 };

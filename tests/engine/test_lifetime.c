@@ -121,8 +121,8 @@ static void close_nothing(brume_row_files *files)
     (void)files;
 }
 
-static const brume_row_format format = {count_parts, open_part, next_batch, close_part,
-                                        close_nothing};
+static const brume_row_format format = {count_parts, open_part,     next_batch,
+                                        close_part,  close_nothing, NULL};
 
 /* ---- DuckDB ---- */
 

@@ -157,6 +157,14 @@ static size_t part_count(const brume_row_files *files)
     return files->part_count;
 }
 
+static size_t first_part(const brume_row_files *files, size_t file)
+{
+    size_t parts = 0;
+    for (size_t i = 0; i < file; i++)
+        parts += files->files[i].footer.group_count;
+    return parts;
+}
+
 static void part_close(brume_row_part *part)
 {
     if (!part)
@@ -235,4 +243,5 @@ const brume_row_format brume_parquet_format = {
     .part_next = part_next,
     .part_close = part_close,
     .close = close_files,
+    .first_part = first_part,
 };
