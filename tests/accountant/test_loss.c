@@ -209,7 +209,90 @@ static void without_a_law_it_is_refused(void **state)
     assert_fails(brume_loss_tail(&one, 1, false, 1, 1e-9, &p, &error), BRUME_EUNSUPPORTED);
     assert_fails(brume_loss_moments(&one, 1, false, &mean, &variance, &error), BRUME_EUNSUPPORTED);
     one = term_of(BRUME_LOSS_PURE, 1, 0, 0, 1);
-    assert_fails(brume_loss_renyi(&one, 1, false, .5, &mean, &error), BRUME_EARGUMENT);
+    assert_fails(brume_loss_renyi(&one, 1, false, 0, &mean, &error), BRUME_EARGUMENT);
+    assert_fails(brume_loss_renyi(&one, 1, false, -1, &mean, &error), BRUME_EARGUMENT);
+    assert_fails(brume_loss_renyi(&one, 1, false, NAN, &mean, &error), BRUME_EARGUMENT);
+}
+
+static double renyi(const brume_term *terms, bool reversed, double order)
+{
+    double divergence = -1;
+    brume_error error = {0};
+    assert_ok(brume_loss_renyi(terms, 1, reversed, order, &divergence, &error));
+    return divergence;
+}
+
+/* Rejects: the two orders of the pair exchanged; a part of the line where P underflows left out. */
+static void orders_below_one_meet_closed_forms_and_skew_symmetry(void **state)
+{
+    (void)state;
+    static const double orders[] = {1e-4, .1, .5, .75, .999};
+    for (size_t i = 0; i < 5; i++) {
+        double a = orders[i], b = 1 - a;
+        brume_term gaussian = term_of(BRUME_LOSS_GAUSSIAN, .7, 0, 0, 3);
+        near(renyi(&gaussian, false, a), 3 * a * .49 / 2);
+        for (double e = .01; e < 3; e *= 4) {
+            brume_term laplace_one = term_of(BRUME_LOSS_LAPLACE, e, 0, 0, 1);
+            brume_term flip = term_of(BRUME_LOSS_PURE, e, 0, 0, 1);
+            double sum = a == .5 ? exp(-e / 2) * (1 + e / 2)
+                                 : a / (2 * a - 1) * exp(-b * e) + b / (1 - 2 * a) * exp(-a * e);
+            double p = 1 / (1 + exp(-e)), q = 1 - p;
+            double flips = pow(p, a) * pow(q, b) + pow(q, a) * pow(p, b);
+            assert_true(fabs(renyi(&laplace_one, false, a) + log(sum) / b) < 1e-12 / b);
+            assert_true(fabs(renyi(&flip, false, a) + log(flips) / b) < 1e-12 / b);
+        }
+        /* (1 - a) D_a(P|Q) = a D_{1-a}(Q|P), for every pair; the order rises towards the mean */
+        const brume_term pairs[] = {term_of(BRUME_LOSS_POISSON_GAUSSIAN, .8, .1, 0, 1),
+                                    term_of(BRUME_LOSS_POISSON_GAUSSIAN, .02, .1, 0, 1),
+                                    term_of(BRUME_LOSS_POISSON_PURE, 1, .2, 0, 1),
+                                    term_of(BRUME_LOSS_POISSON_LAPLACE, 1.5, .3, 0, 1),
+                                    term_of(BRUME_LOSS_POISSON_LAPLACE, 900, .1, 0, 1),
+                                    term_of(BRUME_LOSS_POISSON_DISCRETE_LAPLACE, .5, .3, 2, 1),
+                                    term_of(BRUME_LOSS_DISCRETE_GAUSSIAN, .6, 0, 2, 1),
+                                    term_of(BRUME_LOSS_DISCRETE_GAUSSIAN, 30, 0, 7, 1),
+                                    term_of(BRUME_LOSS_KARY, 1, 0, 5, 1)};
+        for (size_t t = 0; t < sizeof pairs / sizeof *pairs; t++)
+            for (int reversed = 0; reversed < 2; reversed++) {
+                double here = renyi(&pairs[t], reversed, a), mean = renyi(&pairs[t], reversed, 1);
+                double there = renyi(&pairs[t], !reversed, b);
+                assert_true(fabs(b * here - a * there) <= 1e-11 * (b * here + a * there));
+                assert_true(here > 0 && here <= mean * (1 + 1e-9));
+                assert_true(renyi(&pairs[t], reversed, a / 2) <= here * (1 + 1e-9));
+                assert_true(fabs(renyi(&pairs[t], reversed, 1 - 1e-7) - mean) < 1e-3 * mean);
+            }
+    }
+    brume_term flat = term_of(BRUME_LOSS_KARY, 1, 0, 5, 1);
+    double p = exp(1) / (exp(1) + 4), q = 1 / (exp(1) + 4);
+    near(renyi(&flat, false, .5), -2 * log(2 * sqrt(p * q) + 3 * q));
+}
+
+/* Rejects: an order above 1 in place of infinity. A large order is below it, and tends to it. */
+static void infinity_is_the_largest_loss(void **state)
+{
+    (void)state;
+    const struct {
+        brume_term term;
+        double largest[2];
+    } cases[] = {
+        {term_of(BRUME_LOSS_PURE, .3, 0, 0, 4), {1.2, 1.2}},
+        {term_of(BRUME_LOSS_LAPLACE, 2, 0, 0, 1), {2, 2}},
+        {term_of(BRUME_LOSS_DISCRETE_LAPLACE, .5, 0, 3, 2), {3, 3}},
+        {term_of(BRUME_LOSS_KARY, 1, 0, 5, 1), {1, 1}},
+        {term_of(BRUME_LOSS_GAUSSIAN, 1, 0, 0, 1), {INFINITY, INFINITY}},
+        {term_of(BRUME_LOSS_POISSON_PURE, 1, .2, 0, 1),
+         {log(.8 + .2 * exp(1)), -log(.8 + .2 * exp(-1))}},
+        {term_of(BRUME_LOSS_POISSON_GAUSSIAN, 1, .2, 0, 1), {INFINITY, -log(.8)}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int reversed = 0; reversed < 2; reversed++) {
+            double found = renyi(&cases[i].term, reversed, INFINITY);
+            double expected = cases[i].largest[reversed];
+            assert_true(isinf(expected) ? isinf(found) : fabs(found - expected) < 1e-12);
+            if (isfinite(expected)) {
+                double large = renyi(&cases[i].term, reversed, 3000);
+                assert_true(large < found && large > found * .97);
+            }
+        }
 }
 
 int main(void)
@@ -223,6 +306,8 @@ int main(void)
         cmocka_unit_test(sampled_pure_in_both_directions),
         cmocka_unit_test(failure_is_mass_at_infinity),
         cmocka_unit_test(moments_and_divergences),
+        cmocka_unit_test(orders_below_one_meet_closed_forms_and_skew_symmetry),
+        cmocka_unit_test(infinity_is_the_largest_loss),
         cmocka_unit_test(divergences_near_order_one_agree_with_the_moments),
         cmocka_unit_test(without_a_law_it_is_refused),
     };

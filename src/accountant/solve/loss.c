@@ -156,6 +156,9 @@ brume_status brume_loss_tail(const brume_term *terms, size_t count, bool reverse
 
 typedef struct sums {
     double first, second; /* E L, E L^2 */
+    /* Where `order` is not 0: the integral of from^order to^(1 - order), the pair as it is ordered,
+     * less 1 in `near`; and as power e^most, for one that is no double. */
+    double order, near, power, most;
 } sums;
 
 /* One place: log densities of P and Q there, and how much of the reference measure it stands for.
@@ -164,6 +167,17 @@ static void add_place(sums *all, bool reversed, double log_p, double log_q, doub
 {
     double from = reversed ? log_q : log_p, loss = reversed ? log_q - log_p : log_p - log_q;
     double mass = exp(from) * weight;
+    if (all->order > 0 && weight > 0) {
+        double a = all->order, to = exp(from - loss) * weight, here = from + (a - 1) * loss;
+        if (here > all->most) {
+            all->power *= exp(all->most - here);
+            all->most = here;
+        }
+        all->power += weight * exp(here - all->most);
+        /* Less a from + (1 - a) to, which are 1 in all: then no place is above 0. */
+        all->near += fabs(loss) < 1 ? to * (expm1(a * loss) - a * expm1(loss))
+                                    : weight * exp(here) - a * mass - (1 - a) * to;
+    }
     if (!(mass > 0))
         return;
     all->first += mass * loss;
@@ -262,7 +276,21 @@ static void discrete_gaussian(const brume_loss *law, sums *all)
         variance = square / mass;
     }
     double mean = shift * shift / (2 * sigma * sigma), slope = shift / (sigma * sigma);
-    *all = (sums){mean, mean * mean + slope * slope * variance};
+    *all = (sums){.first = mean, .second = mean * mean + slope * slope * variance};
+}
+
+/* The places themselves, for powers. */
+static bool discrete_gaussian_places(const brume_loss *law, bool reversed, sums *all)
+{
+    double sigma = law->a, shift = (double)law->shift, far = ceil(14 * sigma) + 2, mass = 1;
+    if (!(2 * far + shift < MOST_ATOMS))
+        return false;
+    for (double k = 1; k <= far; k++)
+        mass += 2 * exp(-k * k / (2 * sigma * sigma));
+    for (double k = -far; k <= shift + far; k++)
+        add_place(all, reversed, -(k - shift) * (k - shift) / (2 * sigma * sigma) - log(mass),
+                  -k * k / (2 * sigma * sigma) - log(mass), 1);
+    return true;
 }
 
 static void two_atoms(const brume_loss *law, bool reversed, sums *all)
@@ -275,6 +303,7 @@ static void two_atoms(const brume_loss *law, bool reversed, sums *all)
 
 /* ---- all laws ---- */
 
+/* The moments, by closed forms where there are. */
 static bool sum_law(const brume_loss *law, bool reversed, sums *all)
 {
     brume_loss one = *law;
@@ -283,11 +312,11 @@ static bool sum_law(const brume_loss *law, bool reversed, sums *all)
                    law->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
     if (!sampled)
         one.rate = 1;
-    *all = (sums){0, 0};
+    *all = (sums){.order = all->order, .most = -INFINITY};
     switch (law->kind) {
     case BRUME_LOSS_GAUSSIAN: {
         double variance = law->a * law->a;
-        *all = (sums){variance / 2, variance * variance / 4 + variance};
+        *all = (sums){.first = variance / 2, .second = variance * variance / 4 + variance};
         return true;
     }
     case BRUME_LOSS_LAPLACE:
@@ -301,7 +330,7 @@ static bool sum_law(const brume_loss *law, bool reversed, sums *all)
         return true;
     case BRUME_LOSS_KARY: {
         double k = (double)law->shift, p = 1 / (1 + (k - 1) * exp(-law->a)), q = p * exp(-law->a);
-        *all = (sums){(p - q) * law->a, (p + q) * law->a * law->a};
+        *all = (sums){.first = (p - q) * law->a, .second = (p + q) * law->a * law->a};
         return true;
     }
     case BRUME_LOSS_DISCRETE_LAPLACE:
@@ -314,6 +343,51 @@ static bool sum_law(const brume_loss *law, bool reversed, sums *all)
         break;
     }
     return false;
+}
+
+/* ln E e^((order - 1) L) = ln of the integral of P^order Q^(1 - order), for an order in (0, 1). */
+static bool log_power(const brume_loss *law, bool reversed, double order, double *out)
+{
+    sums all = {.order = order, .most = -INFINITY};
+    bool discrete = law->kind == BRUME_LOSS_DISCRETE_GAUSSIAN;
+    if (law->kind == BRUME_LOSS_GAUSSIAN || (discrete && law->a > 20)) { /* up to e^(-800 pi^2) */
+        double a = discrete ? (double)law->shift / law->a : law->a;
+        *out = (order - 1) * order * a * a / 2;
+        return true;
+    }
+    if (law->kind == BRUME_LOSS_KARY) {
+        double k = (double)law->shift, log_p = -log1p((k - 1) * exp(-law->a));
+        double log_q = log_p - law->a;
+        add_place(&all, reversed, log_p, log_q, 1);
+        add_place(&all, reversed, log_q, log_p, 1);
+        add_place(&all, reversed, log_q, log_q, k - 2);
+    } else if (!(discrete ? discrete_gaussian_places(law, reversed, &all)
+                          : sum_law(law, reversed, &all))) {
+        return false;
+    }
+    *out = all.near > -.5 ? log1p(all.near) : all.most + log(all.power);
+    return true;
+}
+
+/* An order above 1, and infinity: the largest loss. */
+static brume_status high_order(const brume_loss *loss, bool reversed, double order,
+                               double *divergence, brume_error *error)
+{
+    brume_law law;
+    double slack;
+    BRUME_TRY(brume_law_open(loss, 1, reversed, &law, error));
+    if (isinf(order))
+        *divergence = law.bounded ? law.top : INFINITY;
+    else
+        *divergence = (double)(brume_law_cumulant(&law, order - 1, NULL, &slack) / (order - 1));
+    brume_law_close(&law);
+    return BRUME_OK;
+}
+
+static brume_status too_many_atoms(brume_error *error)
+{
+    return brume_fail(error, BRUME_EUNSUPPORTED, "take the law of real noise, which is near",
+                      "a discrete law of more than 2^24 atoms");
 }
 
 /* The law that a cost enters with: its own, or the worst one of its pure epsilon. */
@@ -336,15 +410,13 @@ brume_status brume_loss_moments(const brume_term *terms, size_t count, bool reve
 {
     double all_mean = 0, all_variance = 0;
     for (size_t i = 0; i < count; i++) {
-        brume_loss law;
-        sums one;
+        brume_loss law = {.a = 0};
+        sums one = {0};
         BRUME_TRY(law_of(&terms[i].cost, &law, error));
         if (!(law.a > 0))
             continue; /* a loss of 0 */
         if (!sum_law(&law, reversed, &one))
-            return brume_fail(error, BRUME_EUNSUPPORTED,
-                              "take the law of real noise, which is near",
-                              "a discrete law of more than 2^24 atoms");
+            return too_many_atoms(error);
         all_mean += (double)terms[i].count * one.first;
         all_variance += (double)terms[i].count * (one.second - one.first * one.first);
     }
@@ -357,22 +429,24 @@ brume_status brume_loss_renyi(const brume_term *terms, size_t count, bool revers
                               double *divergence, brume_error *error)
 {
     double variance, all = 0;
-    if (!(order >= 1 && order < INFINITY))
+    if (!(order > 0))
         return brume_fail(error, BRUME_EARGUMENT, "1 is the mean of the loss",
-                          "an order of %.17g: must be a finite number, at least 1", order);
+                          "an order of %.17g: must be above 0", order);
     if (order == 1)
         return brume_loss_moments(terms, count, reversed, divergence, &variance, error);
     for (size_t i = 0; i < count; i++) {
         brume_loss loss;
-        brume_law law;
-        double slack;
+        double one = 0;
         BRUME_TRY(law_of(&terms[i].cost, &loss, error));
         if (!(loss.a > 0))
             continue;
-        BRUME_TRY(brume_law_open(&loss, 1, reversed, &law, error));
-        long double cumulant = brume_law_cumulant(&law, order - 1, NULL, &slack);
-        brume_law_close(&law);
-        all += (double)terms[i].count * (double)(cumulant / (order - 1));
+        if (order > 1)
+            BRUME_TRY(high_order(&loss, reversed, order, &one, error));
+        else if (!log_power(&loss, reversed, order, &one))
+            return too_many_atoms(error);
+        else
+            one /= order - 1;
+        all += (double)terms[i].count * one;
     }
     *divergence = all;
     return BRUME_OK;

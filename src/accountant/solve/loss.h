@@ -27,7 +27,8 @@ BRUME_MUST_USE brume_status brume_loss_tail(const brume_term *terms, size_t coun
 BRUME_MUST_USE brume_status brume_loss_moments(const brume_term *terms, size_t count, bool reversed,
                                                double *mean, double *variance, brume_error *error);
 
-/* The Renyi divergence of an order, at least 1 (1: the mean); infinite where it is. */
+/* The Renyi divergence of an order above 0 (1: the mean; INFINITY: the largest loss); infinite
+ * where it is. To some twelve digits; EUNSUPPORTED below 1 as for the moments. */
 BRUME_MUST_USE brume_status brume_loss_renyi(const brume_term *terms, size_t count, bool reversed,
                                              double order, double *divergence, brume_error *error);
 

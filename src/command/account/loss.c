@@ -37,10 +37,22 @@ static brume_status term_renyi(const brume_loss_source *source, bool reversed, d
 
 /* ---- the answer ---- */
 
-static double order_at(const brume_call *call, size_t i)
+static const double largest_order = 1e6; /* but for infinity */
+
+static brume_status order_at(const brume_call *call, size_t i, double *order, brume_error *error)
 {
-    return brume_call_has(call, "order") ? strtod(brume_call_text_at(call, "order", i), NULL)
-                                         : standard_orders[i];
+    *order = standard_orders[i < STANDARD ? i : 0];
+    if (!brume_call_has(call, "order"))
+        return BRUME_OK;
+    const char *text = brume_call_text_at(call, "order", i);
+    if (strcmp(text, "inf") == 0)
+        *order = INFINITY;
+    else
+        BRUME_TRY(brume_read_real(text, "--order", order, error));
+    if (!(*order > 0) || (*order > largest_order && isfinite(*order)))
+        return brume_fail(error, BRUME_EARGUMENT, "inf is the largest loss",
+                          "'--order' is '%.100s', must be above 0 and at most 1e6, or inf", text);
+    return BRUME_OK;
 }
 
 static size_t order_count(const brume_call *call)
@@ -67,11 +79,13 @@ static brume_status one_direction(const brume_call *call, const brume_loss_sourc
         json_array_append_new(tail, row);
     }
     for (size_t i = 0; status == BRUME_OK && i < order_count(call); i++) {
-        double divergence;
-        status = source->renyi(source, reversed, order_at(call, i), &divergence, error);
+        double divergence, order = 1;
+        status = order_at(call, i, &order, error);
+        if (status == BRUME_OK)
+            status = source->renyi(source, reversed, order, &divergence, error);
         if (status == BRUME_OK)
             json_array_append_new(renyi,
-                                  json_pack("{s:f,s:o,s:o}", "order", order_at(call, i),
+                                  json_pack("{s:o,s:o,s:o}", "order", brume_json_real(order),
                                             "divergence", brume_json_real(divergence),
                                             "risk_multiplier", brume_json_real(exp(divergence))));
     }
@@ -115,8 +129,9 @@ static void print_direction(brume_call *call, const json_t *one, const char *tit
     }
     for (size_t i = 0; i < json_array_size(renyi); i++) {
         const json_t *row = json_array_get(renyi, i);
+        const json_t *order = json_object_get(row, "order");
         fprintf(call->out, "  Renyi divergence of order %s: %s, risk multiplier %s\n",
-                real_text(json_object_get(row, "order"), &a),
+                json_is_null(order) ? "infinity" : real_text(order, &a),
                 real_text(json_object_get(row, "divergence"), &b),
                 real_text(json_object_get(row, "risk_multiplier"), &c));
     }
@@ -202,13 +217,10 @@ static const brume_option options[] = {
      .repeated = true,
      .help = "the tail P[L > E]"},
     {.name = "order",
-     .type = BRUME_OPTION_REAL,
-     .argument = "A",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "A|inf",
      .repeated = true,
-     .least = 0,
-     .least_open = true,
-     .most = 1e6,
-     .help = "the Renyi divergence of this order, at least 1 for an expression; 1, 2, 4 ... 32 "
+     .help = "the Renyi divergence of this order, above 0; inf: the largest loss; 1, 2, 4 ... 32 "
              "unless typed"},
     {.name = "p",
      .type = BRUME_OPTION_TEXT,
@@ -244,7 +256,7 @@ static const brume_option options[] = {
 static const char *const examples[] = {
     "loss 'gaussian(sigma=2)*10' --epsilon 1 --epsilon 3",
     "loss 'poisson(rate=0.1, gaussian(sigma=1))' --order 2 --json",
-    "loss --p 0.5,0.5 --q 0.3333333333,0.6666666667 --order 0.5 --order 2",
+    "loss --p 0.5,0.5 --q 0.3333333333,0.6666666667 --order 0.5 --order 2 --order inf",
     "loss --lln 0.5 --shift 0.5 --stretch 0.1 --order 2",
     NULL,
 };
@@ -268,8 +280,10 @@ const brume_command brume_command_loss = {
         "Of typed distributions delta(E) is the least delta with which P is within e^E of Q. With "
         "--lln the two laws are those that noise scaled to smooth sensitivity has on neighbours, in "
         "units of its scale (proofs/smooth_noise.md).\n\n"
-        "The divergence of order 1 is the mean, the Kullback-Leibler divergence. What is infinite "
-        "is null in JSON.",
+        "The divergence of order 1 is the mean, the Kullback-Leibler divergence, that of order inf "
+        "the largest loss, which is the pure epsilon. It grows with the order; of an order a below 1 "
+        "it is a/(1-a) times the one of order 1-a the other way round. What is infinite is null in "
+        "JSON.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

@@ -63,8 +63,15 @@ static brume_status typed_renyi(const brume_loss_source *source, bool reversed, 
     const double *p = reversed ? source->q : source->p, *q = reversed ? source->p : source->q;
     double sum = 0, most = -INFINITY, mean, variance;
     size_t last = source->count - 1;
-    if (!(order > 0))
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "an order of %g: must be above 0", order);
+    if (isinf(order) && !source->quadrature) { /* the largest loss */
+        *out = 0;
+        for (size_t i = 0; i <= last; i++)
+            *out = p[i] > 0 ? fmax(*out, q[i] > 0 ? log(p[i]) - log(q[i]) : INFINITY) : *out;
+        return BRUME_OK;
+    }
+    if (isinf(order))
+        return brume_fail(error, BRUME_EUNSUPPORTED, "use a finite order",
+                          "of '--lln' the largest loss is not computed");
     if (order == 1) {
         BRUME_TRY(typed_moments(source, reversed, &mean, &variance, error));
         *out = mean;
