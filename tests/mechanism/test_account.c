@@ -251,11 +251,54 @@ static void a_method_that_does_not_apply_is_refused_with_those_that_do(void **st
     brume_term *list;
     assert_ok(brume_expression_parse("pure(epsilon=1) + gaussian(sigma=1)", BRUME_ADD_REMOVE, &e,
                                      &error));
-    assert_fails(brume_account_terms(e.events, e.count, 1, BRUME_METHOD_ADVANCED, &list, &error),
+    assert_fails(brume_account_terms(e.events, e.count, 1, BRUME_METHOD_OPTIMAL, &list, &error),
                  BRUME_EUNSUPPORTED);
-    assert_non_null(strstr(error.message, "'advanced' does not apply to gaussian"));
-    assert_string_equal(error.hint, "methods that do: zcdp, zcdp-closed, rdp, pld");
+    assert_non_null(strstr(error.message, "'optimal' does not apply to gaussian"));
+    assert_string_equal(error.hint, "methods that do: advanced, advanced-half, advanced-exp, "
+                                    "advanced-2, zcdp, zcdp-closed, rdp, pld");
     brume_expression_free(&e);
+}
+
+/* The lecture's baseline: each Gaussian is (epsilon, delta)-DP by its classical sigma, with half of
+ * delta in equal parts. Rejects: all of delta for each; the classical formula beyond epsilon 1. */
+static void gaussians_by_advanced_composition_are_sound_and_loose(void **state)
+{
+    (void)state;
+    static const brume_method forms[] = {BRUME_METHOD_ADVANCED, BRUME_METHOD_ADVANCED_HALF,
+                                         BRUME_METHOD_ADVANCED_EXP, BRUME_METHOD_ADVANCED_2};
+    static const double published[] = {7.473, 7.473, 8.347, 9.793};
+    for (size_t f = 0; f < 4; f++)
+        assert_close(epsilon_by(forms[f], "gaussian(sigma=50)*100", 1e-6).upper, published[f],
+                     1e-4);
+    char text[96];
+    for (double sigma = .05; sigma < 1e4; sigma *= 7)
+        for (int count = 1; count < 1000; count *= 9)
+            for (double delta = 1e-12; delta < .99; delta = delta < .3 ? delta * 40 : delta + .3)
+                for (size_t f = 0; f < 4; f++) {
+                    snprintf(text, sizeof text, "gaussian(sigma=%.17g)*%d + pure(epsilon=0.01)*%d",
+                             sigma, count, count);
+                    double truth = epsilon_by(BRUME_METHOD_PLD, text, delta).lower;
+                    double found = epsilon_by(forms[f], text, delta).upper;
+                    assert_holds(found >= truth);
+                    if (found > 600)
+                        continue;
+                    double back = delta_by(forms[f], text, found).upper;
+                    assert_holds(back >= delta * (1 - 1e-9) * (f > 0) &&
+                                 back <= delta * (1 + 1e-9));
+                    assert_holds(back >= delta_by(BRUME_METHOD_PLD, text, found).lower);
+                }
+    /* one of them: at half of delta, and the true delta there is within it */
+    for (double sigma = .1; sigma < 100; sigma *= 1.3)
+        for (double delta = 1e-15; delta < .9; delta *= 3) {
+            snprintf(text, sizeof text, "gaussian(sigma=%.17g)", sigma);
+            double one = epsilon_by(BRUME_METHOD_ADVANCED, text, delta).upper;
+            double classical = sqrt(2 * log(2.5 / delta)) / sigma;
+            double tail = .5 / (sigma * sigma) + sqrt(2 * log(2 / delta)) / sigma;
+            assert_close(one, classical <= 1 ? classical : tail, 1e-9);
+            assert_holds(delta_by(BRUME_METHOD_PLD, text, one).upper <= delta / 2 * (1 + 1e-9));
+        }
+    assert_true(epsilon_by(BRUME_METHOD_ADVANCED, "gaussian(sigma=1)", 0).infinite);
+    assert_true(delta_by(BRUME_METHOD_ADVANCED, "gaussian(sigma=1)", 0).upper == 1);
 }
 
 static void a_million_events_of_ten_kinds_cost_what_ten_kinds_cost(void **state)
@@ -395,6 +438,7 @@ int main(void)
         cmocka_unit_test(delta_zero_gives_the_sum_of_pure_epsilons_or_infinity),
         cmocka_unit_test(mechanisms_known_by_moments_get_the_best_of_the_rest),
         cmocka_unit_test(a_method_that_does_not_apply_is_refused_with_those_that_do),
+        cmocka_unit_test(gaussians_by_advanced_composition_are_sound_and_loose),
         cmocka_unit_test(a_million_events_of_ten_kinds_cost_what_ten_kinds_cost),
         cmocka_unit_test(a_release_at_its_own_delta_costs_its_epsilon),
         cmocka_unit_test(groups_cost_what_theory_says),

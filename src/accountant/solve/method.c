@@ -17,13 +17,14 @@
 static const brume_method_card cards[] = {
     {BRUME_METHOD_BASIC, "basic", "epsilons and deltas add", "a pure epsilon"},
     {BRUME_METHOD_ADVANCED, "advanced",
-     "sqrt(2 ln(1/delta') sum eps^2) + sum eps tanh(eps/2), or basic if smaller", "a pure epsilon"},
+     "sqrt(2 ln(1/delta') sum eps^2) + sum eps tanh(eps/2), or basic if smaller",
+     "a pure epsilon or Gaussian noise"},
     {BRUME_METHOD_ADVANCED_HALF, "advanced-half", "advanced with mean term sum eps^2 / 2",
-     "a pure epsilon"},
+     "a pure epsilon or Gaussian noise"},
     {BRUME_METHOD_ADVANCED_EXP, "advanced-exp", "advanced with mean term sum eps (e^eps - 1)",
-     "a pure epsilon"},
+     "a pure epsilon or Gaussian noise"},
     {BRUME_METHOD_ADVANCED_2, "advanced-2", "advanced with mean term 2 sum eps^2",
-     "a pure epsilon"},
+     "a pure epsilon or Gaussian noise"},
     {BRUME_METHOD_OPTIMAL, "optimal", "exact worst case of (epsilon, delta) guarantees",
      "a pure epsilon"},
     {BRUME_METHOD_ZCDP, "zcdp", "rhos add, tight conversion", "a rho"},
@@ -40,16 +41,29 @@ const brume_method_card *brume_methods(size_t *count)
     return cards;
 }
 
+static bool is_pure(const brume_cost *cost)
+{
+    return cost->pure != BRUME_ABSENT && isfinite(cost->epsilon);
+}
+
+/* Advanced composition takes it for (epsilon, delta)-DP. */
+static bool is_gaussian(const brume_cost *cost)
+{
+    return !is_pure(cost) && cost->loss != BRUME_ABSENT && cost->law.kind == BRUME_LOSS_GAUSSIAN &&
+           cost->delta_failure == 0;
+}
+
 bool brume_method_applies(brume_method method, const brume_cost *cost)
 {
     switch (method) {
     case BRUME_METHOD_BASIC:
+    case BRUME_METHOD_OPTIMAL:
+        return is_pure(cost);
     case BRUME_METHOD_ADVANCED:
     case BRUME_METHOD_ADVANCED_HALF:
     case BRUME_METHOD_ADVANCED_EXP:
     case BRUME_METHOD_ADVANCED_2:
-    case BRUME_METHOD_OPTIMAL:
-        return cost->pure != BRUME_ABSENT && isfinite(cost->epsilon);
+        return is_pure(cost) || is_gaussian(cost);
     case BRUME_METHOD_ZCDP:
     case BRUME_METHOD_ZCDP_CLOSED:
         return isfinite(brume_rho_upper(cost));
@@ -82,15 +96,44 @@ static brume_status check(brume_method method, const brume_term *terms, size_t c
 
 /* ---------------------------------------------------------------- (epsilon, delta) methods */
 
-static brume_status pure_steps(const brume_term *terms, size_t count, brume_pure_step **out,
-                               brume_error *error)
+static double gaussian_count(const brume_term *terms, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        if (is_gaussian(&terms[i].cost))
+            sum = brume_add_up(sum, brume_count_up(terms[i].count));
+    return sum;
+}
+
+/* The epsilon of one Gaussian of norm mu at its delta: mu sqrt(2 ln(1.25/delta)), the classical
+ * formula, which is proven up to 1; beyond by the tail of the loss, N(mu^2/2, mu^2). Up. */
+static double gaussian_epsilon(double mu, double delta)
+{
+    double classical = brume_multiply_up(
+        mu, brume_sqrt_up(brume_multiply_up(2, brume_log_up(brume_divide_up(1.25, delta)))));
+    if (classical <= 1)
+        return classical;
+    double reach = brume_multiply_up(
+        mu, brume_sqrt_up(brume_multiply_up(2, brume_log_up(brume_divide_up(1, delta)))));
+    return brume_add_up(brume_multiply_up(mu, mu) / 2, reach);
+}
+
+/* Each release as (epsilon, delta)-DP. Gaussians have half of `delta` in equal parts; it is not
+ * looked at where there are none. */
+static brume_status pure_steps(const brume_term *terms, size_t count, double delta,
+                               brume_pure_step **out, brume_error *error)
 {
     brume_pure_step *steps = malloc(count * sizeof *steps);
     if (!steps)
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    double part = brume_divide_down(delta / 2, fmax(gaussian_count(terms, count), 1));
     for (size_t i = 0; i < count; i++)
-        steps[i] =
-            (brume_pure_step){terms[i].cost.epsilon, terms[i].cost.delta_failure, terms[i].count};
+        steps[i] = is_gaussian(&terms[i].cost)
+                       ? (brume_pure_step){part > 0 ? gaussian_epsilon(terms[i].cost.law.a, part)
+                                                    : INFINITY,
+                                           part, terms[i].count}
+                       : (brume_pure_step){terms[i].cost.epsilon, terms[i].cost.delta_failure,
+                                           terms[i].count};
     *out = steps;
     return BRUME_OK;
 }
@@ -156,6 +199,38 @@ static brume_status pure_delta(brume_method method, const brume_term *terms,
         *delta =
             fmin(basic, brume_advanced_delta_upper(BRUME_ADVANCED_TANH, steps, count, epsilon));
     return BRUME_OK;
+}
+
+/* The least delta of which the epsilon is within `epsilon`: Gaussians have another guarantee at
+ * each delta. Any delta that meets it is a bound. */
+static brume_status delta_of_gaussians(brume_method method, const brume_term *terms, size_t count,
+                                       double epsilon, double *delta, brume_error *error)
+{
+    double low = log(0x1p-1000), high = 0;
+    while (high - low > 1e-13 * (1 - high)) {
+        double middle = low + (high - low) / 2, found = INFINITY;
+        brume_pure_step *steps = NULL;
+        BRUME_TRY(pure_steps(terms, count, exp(middle), &steps, error));
+        brume_status status = pure_epsilon(method, terms, steps, count, exp(middle), &found, error);
+        free(steps);
+        BRUME_TRY(status);
+        *(found <= epsilon ? &high : &low) = middle;
+    }
+    *delta = exp(high);
+    return BRUME_OK;
+}
+
+static brume_status by_steps(brume_method method, const brume_term *terms, size_t count,
+                             bool of_delta, double at, double *upper, brume_error *error)
+{
+    brume_pure_step *steps = NULL;
+    if (!of_delta && gaussian_count(terms, count) > 0)
+        return delta_of_gaussians(method, terms, count, at, upper, error);
+    BRUME_TRY(pure_steps(terms, count, of_delta ? at : 0, &steps, error));
+    brume_status status = of_delta ? pure_epsilon(method, terms, steps, count, at, upper, error)
+                                   : pure_delta(method, terms, steps, count, at, upper, error);
+    free(steps);
+    return status;
 }
 
 /* ------------------------------------------------------------------------ Renyi methods */
@@ -266,13 +341,7 @@ static brume_status one(brume_method method, const brume_term *terms, size_t cou
         if (composition.route)
             bound.route = composition.route;
     } else if (method <= BRUME_METHOD_OPTIMAL) {
-        brume_pure_step *steps = NULL;
-        BRUME_TRY(pure_steps(terms, count, &steps, error));
-        brume_status status =
-            of_delta ? pure_epsilon(method, terms, steps, count, at, &bound.upper, error)
-                     : pure_delta(method, terms, steps, count, at, &bound.upper, error);
-        free(steps);
-        BRUME_TRY(status);
+        BRUME_TRY(by_steps(method, terms, count, of_delta, at, &bound.upper, error));
     } else {
         bound.upper = of_delta ? renyi_epsilon(method, terms, count, at)
                                : renyi_delta(method, terms, count, at);
