@@ -160,8 +160,9 @@ static brume_status duckdb_driver_select(brume_engine *engine, const char *sql, 
                     duckdb_prepare_extracted_statement(state->connection, statements, 0,
                                                        &own->statement) == DuckDBSuccess;
     duckdb_destroy_extracted(&statements);
-    if (statement_count != 1 || (prepared && duckdb_prepared_statement_type(own->statement) !=
-                                                 DUCKDB_STATEMENT_TYPE_SELECT))
+    /* none: it cannot be read, which the engine says */
+    if (statement_count > 1 || (prepared && duckdb_prepared_statement_type(own->statement) !=
+                                                DUCKDB_STATEMENT_TYPE_SELECT))
         return brume_fail(error, BRUME_EINTERNAL, NULL, "only a single SELECT may run");
     if (!prepared)
         return engine_failed(state, error);

@@ -58,6 +58,7 @@ static void any_select_of_the_tables_is_printed_for_both_engines(void **state)
         {"SELECT n_key, count(*) FROM nation GROUP BY ALL", 2, "count"},
         {"SELECT * FROM nation AS n (a, b)", 2, "b"},
         {"SELECT data.n_key FROM data.nation AS data", 1, "n_key"},
+        {"SELECT n_key::numeric(38,38) AS a, n_key::numeric(1) AS b FROM nation", 2, "b"},
         {"SELECT n_key FROM nation GROUP BY ROLLUP (n_key) ORDER BY GROUPING(n_key)", 1, "n_key"},
     };
     static const char *const tables[] = {"\"first\"", "\"second\""};
@@ -113,6 +114,13 @@ static void what_reads_something_else_or_depends_on_more_is_refused(void **state
         "SELECT (nation).n_key FROM nation",
         "SELECT 1 FROM nation TABLESAMPLE BERNOULLI (1)",
         "VALUES (1)",
+        "SELECT 1::numeric(1000,0) FROM nation",
+        "SELECT CAST(n_key AS numeric(39)) FROM nation",
+        "SELECT n_key::numeric(0) FROM nation",
+        "SELECT n_key::numeric(5,-2) FROM nation",
+        "SELECT n_key::decimal(3,5) FROM nation",
+        "SELECT n_key::numeric(2147483647,2) FROM nation",
+        "SELECT 1 FROM nation WHERE n_key::numeric(3,2,1) = 1",
         "SELECT FROM nation",
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

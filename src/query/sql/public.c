@@ -192,6 +192,16 @@ static void check_constant(check *c, const PgQuery__AConst *constant)
                "%s in a text is not supported in a query of public tables", "a backslash");
 }
 
+/* Engines differ in how many digits they have, and DuckDB cannot even read of more. */
+static void check_digits(check *c, const PgQuery__TypeName *type, const char *name)
+{
+    int precision, scale;
+    if (strcmp(name, "numeric") == 0 && type->n_typmods > 0 &&
+        !brume_walk_numeric(type, &precision, &scale))
+        refuse(c, BRUME_EUNSUPPORTED, "write numeric(p,s), p from 1 to 38 and s from 0 to p",
+               "%s is not supported", "a numeric of these digits");
+}
+
 static bool check_node(void *context, const ProtobufCMessage *message)
 {
     check *c = context;
@@ -223,6 +233,8 @@ static bool check_node(void *context, const ProtobufCMessage *message)
             refuse(c, BRUME_EUNSUPPORTED, "cast to a number, text, date, timestamp or interval",
                    "the type %.60s is not supported in a query of public tables",
                    name ? name : "of another schema");
+        else
+            check_digits(c, type, name);
     } else if (strcmp(kind, "ColumnRef") == 0) {
         check_column(c, (const PgQuery__ColumnRef *)message);
     } else if (strcmp(kind, "AConst") == 0) {

@@ -83,6 +83,9 @@ brume_node brume_walk_group_key(brume_walk *walk, brume_walk_group *group,
 bool brume_walk_is_aggregate(const PgQuery__Node *node);
 bool brume_walk_has_aggregate(const PgQuery__Node *node);
 
+/* The digits of numeric(p,s), of at most 38; false if it has none or others. */
+bool brume_walk_numeric(const PgQuery__TypeName *type, int *precision, int *scale);
+
 /* The plain name of a function or operator (pg_catalog may qualify it), or NULL. */
 const char *brume_walk_name(PgQuery__Node *const *names, size_t count);
 

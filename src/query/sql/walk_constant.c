@@ -48,6 +48,14 @@ static bool type_modifier(const PgQuery__TypeName *type, size_t index, int *valu
     return true;
 }
 
+bool brume_walk_numeric(const PgQuery__TypeName *type, int *precision, int *scale)
+{
+    *scale = 0;
+    return type_modifier(type, 0, precision) && type->n_typmods <= 2 &&
+           (type->n_typmods < 2 || type_modifier(type, 1, scale)) && *precision >= 1 &&
+           *precision <= 38 && *scale >= 0 && *scale <= *precision;
+}
+
 bool brume_walk_cast_type(brume_walk *walk, const PgQuery__TypeName *type, brume_type *out)
 {
     static const struct {
@@ -71,10 +79,8 @@ bool brume_walk_cast_type(brume_walk *walk, const PgQuery__TypeName *type, brume
         return false;
     }
     if (strcmp(name, "numeric") == 0 || strcmp(name, "decimal") == 0) {
-        int precision = 0, scale = 0;
-        if (!type_modifier(type, 0, &precision) || type->n_typmods > 2 ||
-            (type->n_typmods == 2 && !type_modifier(type, 1, &scale)) || precision < 1 ||
-            precision > 38 || scale < 0 || scale > precision) {
+        int precision, scale;
+        if (!brume_walk_numeric(type, &precision, &scale)) {
             brume_build_fail(builder, BRUME_EUNSUPPORTED, "write numeric(p,s), p at most 38",
                              "numeric needs its digits");
             return false;
