@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-#include <brume/decimal.h>
+#include <brume/account/filter.h>
+
+#include "number/decimal.h"
 
 static const struct {
     const char *statistic, *method, *options;
@@ -96,9 +98,24 @@ static brume_status check_options(const brume_release *release, size_t which, br
     return BRUME_OK;
 }
 
+static bool has_smooth(const brume_release *release)
+{
+    return method_of(release->statistic, "smooth") < METHODS;
+}
+
+bool brume_release_is_log_normal(const brume_release *release)
+{
+    const char *noise = brume_call_text(release->call, "noise");
+    const char *method = brume_call_text(release->call, "method");
+    return noise && strcmp(noise, "lln") == 0 && has_smooth(release) &&
+           (!method || strcmp(method, "smooth") == 0);
+}
+
 brume_status brume_release_method(brume_release *release, const char *standard, brume_error *error)
 {
     const char *typed = brume_call_text(release->call, "method");
+    if (brume_call_has(release->call, "noise") && has_smooth(release))
+        standard = "smooth"; /* nothing else of these statistics takes a law of noise */
     size_t which = method_of(release->statistic, typed ? typed : standard);
     if (which == METHODS && typed) {
         char all[200] = "";
@@ -138,6 +155,20 @@ brume_status brume_release_noise(const brume_release *release, const char **nois
     BRUME_TRY(goes_with(release, "delta", "laplace", *noise, error));
     BRUME_TRY(goes_with(release, "degrees", "student", *noise, error));
     return goes_with(release, "rho", "lln", *noise, error);
+}
+
+brume_status brume_release_rho(const brume_call *call, brume_decimal *price, double *shown,
+                               brume_error *error)
+{
+    const char *epsilon = brume_call_text(call, "epsilon"), *rho = brume_call_text(call, "rho");
+    if (epsilon && rho)
+        return brume_fail(error, BRUME_EARGUMENT, "epsilon E stands for rho = E^2/2 here",
+                          "'--epsilon' and '--rho' are two prices: give one");
+    BRUME_TRY(brume_decimal_parse(rho ? rho : epsilon, price, error));
+    if (!rho)
+        BRUME_TRY(brume_charge_rho_of_epsilon(price, price, error));
+    *shown = brume_decimal_shown_down(price);
+    return BRUME_OK;
 }
 
 brume_status brume_release_price(const brume_call *call, const char *option, double *out,

@@ -176,6 +176,10 @@ void brume_release_recall(brume_release *release, const json_t *answer)
     release->value = json_incref(json_object_get(answer, "value"));
     release->rows = json_incref(json_object_get(answer, "rows"));
     release->cost_delta = json_number_value(json_object_get(cost, "delta"));
+    if (!json_is_number(json_object_get(cost, "epsilon")))
+        release->cost_epsilon = NAN;
+    if (json_is_number(json_object_get(cost, "rho")))
+        release->cost_rho = json_number_value(json_object_get(cost, "rho"));
     static const char *const told[] = {"threshold",
                                        "sensitivity_bound",
                                        "sigma",

@@ -29,14 +29,11 @@ static brume_status smooth_plan(brume_release *release, brume_smooth_plan *plan,
         uint64_t degrees = brume_call_count(release->call, "degrees", 3);
         BRUME_TRY(brume_smooth_plan_student(release->epsilon, degrees, t, plan, error));
     } else { /* lln */
-        /* Concentrated: epsilon stands for rho = epsilon^2/2, as everywhere. */
-        double rho;
-        BRUME_TRY(brume_release_price(release->call, "rho", &rho, error));
-        if (rho == 0)
-            rho = brume_multiply_down(brume_multiply_down(release->epsilon, release->epsilon), .5);
+        brume_decimal price;
+        BRUME_TRY(brume_release_rho(release->call, &price, &release->cost_rho, error));
+        double rho = fmin(brume_decimal_lower(&price), release->cost_rho);
         BRUME_TRY(brume_smooth_plan_log_normal(rho, t, plan, error));
         release->cost_epsilon = NAN;
-        release->cost_rho = brume_call_real(release->call, "rho", rho);
     }
     return BRUME_OK;
 }

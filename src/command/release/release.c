@@ -48,7 +48,7 @@ static brume_status read_price(brume_release *release, unsigned adjacencies, bru
     if (!(adjacencies & (unsigned)release->adjacency))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "%s is not defined under '--adjacency %s'",
                           release->statistic, adjacency);
-    if (!brume_call_has(call, "epsilon"))
+    if (!brume_call_has(call, "epsilon") && !brume_call_has(call, "rho"))
         return brume_fail(error, BRUME_EARGUMENT, "there is no default: --epsilon 1",
                           "'--epsilon' is missing");
     if (brume_call_has(call, "no-ledger") && brume_call_has(call, "ledger"))
@@ -59,9 +59,6 @@ static brume_status read_price(brume_release *release, unsigned adjacencies, bru
     release->cost_epsilon = release->epsilon;
     release->cost_rho = release->error_95 = NAN;
     release->released = true;
-    if (!brume_call_has(call, "no-ledger") && brume_call_has(call, "rho"))
-        return brume_fail(error, BRUME_EUNSUPPORTED, "pay with --epsilon",
-                          "a release from a registered dataset is paid in epsilon and delta");
     return BRUME_OK;
 }
 
@@ -105,7 +102,16 @@ static brume_status run_without_ledger(brume_release *release, statistic_run sta
 typedef struct charged_draw {
     brume_release *release;
     statistic_run statistic;
+    double rho; /* the price in rho; 0: it is paid in epsilon */
 } charged_draw;
+
+static bool is_within_price(const charged_draw *draw)
+{
+    const brume_release *release = draw->release;
+    bool paid = draw->rho > 0 ? isnan(release->cost_epsilon) && release->cost_rho <= draw->rho
+                              : release->cost_epsilon <= release->epsilon;
+    return paid && release->cost_delta <= release->delta;
+}
 
 /* Called when the price is on the ledger. */
 static brume_status draw_charged(void *context, const char *path, brume_bits *bits, json_t **answer,
@@ -120,7 +126,7 @@ static brume_status draw_charged(void *context, const char *path, brume_bits *bi
     release->released = true;
     release->error_95 = NAN;
     BRUME_TRY(run_on_file(release, draw->statistic, path, &brume_rows_format, bits, error));
-    if (!(release->cost_epsilon <= release->epsilon && release->cost_delta <= release->delta))
+    if (!is_within_price(draw))
         return brume_fail(error, BRUME_EINTERNAL, NULL, "the release cost more than its price");
     *answer = brume_release_to_json(release);
     return *answer ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
@@ -133,7 +139,8 @@ static brume_status describe(const brume_call *call, char *what, size_t size, br
     for (size_t i = 0; i < call->command->option_count; i++) {
         const char *name = call->command->options[i].name;
         bool price = strcmp(name, "epsilon") == 0 || strcmp(name, "delta") == 0 ||
-                     strcmp(name, "ledger") == 0 || strcmp(name, "timeout") == 0;
+                     strcmp(name, "rho") == 0 || strcmp(name, "ledger") == 0 ||
+                     strcmp(name, "timeout") == 0;
         for (size_t n = 0; !price && used < size && n < brume_call_times(call, name); n++) {
             const char *text = brume_call_text_at(call, name, n);
             used +=
@@ -150,19 +157,27 @@ static brume_status run_charged(brume_call *call, brume_release *release, statis
                                 brume_bits *bits, json_t **answer, brume_error *error)
 {
     brume_ledger *ledger = NULL;
-    char what[4096];
-    charged_draw draw = {release, statistic};
+    char what[4096], rho[BRUME_DECIMAL_TEXT];
+    charged_draw draw = {release, statistic, 0};
+    bool log_normal = brume_release_is_log_normal(release);
     brume_charged charged = {.dataset = brume_call_operand(call, 1),
                              .adjacency = release->adjacency,
                              .epsilon = brume_call_text(call, "epsilon"),
+                             .rho = brume_call_text(call, "rho"),
                              .delta = brume_call_text(call, "delta"),
                              .what = what,
                              .draw = draw_charged,
                              .context = &draw};
-    const char *noise = brume_call_text(call, "noise");
-    if (noise && strcmp(noise, "lln") == 0)
-        return brume_fail(error, BRUME_EUNSUPPORTED, "take --noise cauchy or laplace",
-                          "log-normal noise is paid in rho, a release from a dataset in epsilon");
+    if (log_normal) {
+        brume_decimal price;
+        BRUME_TRY(brume_release_rho(call, &price, &draw.rho, error));
+        brume_decimal_print(&price, rho, sizeof rho);
+        charged.epsilon = NULL;
+        charged.rho = rho;
+    } else if (charged
+                   .rho) { /* only log-normal noise takes it: say so before the budget is asked */
+        BRUME_TRY(brume_release_method(release, NULL, error));
+    }
     BRUME_TRY(describe(call, what, sizeof what, error));
     const brume_watch *watch = NULL;
     BRUME_TRY(brume_call_watch(call, &watch, error));
@@ -173,6 +188,12 @@ static brume_status run_charged(brume_call *call, brume_release *release, statis
         return status;
     }
     status = brume_open_dataset(call, ledger, charged.dataset, &dataset, error);
+    if (status == BRUME_OK && log_normal && dataset->filter.rule != BRUME_RULE_CONCENTRATED)
+        status = brume_fail(error, BRUME_EPOLICY,
+                            "take --noise cauchy or student, or laplace with a delta",
+                            "log-normal noise is paid in rho, and the budget of '%s' is of the "
+                            "rule %s",
+                            charged.dataset, brume_rule_word(dataset->filter.rule));
     if (status == BRUME_OK) {
         release->policy = dataset->policy;
         status = brume_charged_release(ledger, &charged, bits, watch, answer, error);
@@ -258,7 +279,7 @@ static const brume_option options[] = {
      .least = 0,
      .least_open = true,
      .most = 10000,
-     .help = "the price of --noise lln; else epsilon^2/2"},
+     .help = "the price of --noise lln, in place of epsilon, which stands for epsilon^2/2"},
     {.name = "method",
      .type = BRUME_OPTION_TEXT,
      .argument = "METHOD",
@@ -337,7 +358,8 @@ static const brume_option options[] = {
      .type = BRUME_OPTION_CHOICE,
      .argument = "LAW",
      .choices = noises,
-     .help = "law of smooth noise: laplace with a delta, else cauchy"},
+     .help =
+         "law of smooth noise: laplace with a delta, else cauchy; with it the method is smooth"},
     {.name = "smoothness",
      .type = BRUME_OPTION_REAL,
      .argument = "T",
@@ -378,7 +400,7 @@ static const char *const examples[] = {
 const brume_command brume_command_release = {
     .name = "release",
     .summary = "release one statistic with noise that fits the data",
-    .usage = "STATISTIC SOURCE --epsilon E [OPTION...]",
+    .usage = "STATISTIC SOURCE --epsilon E|--rho R [OPTION...]",
     .description =
         "SOURCE is a registered dataset, charged like a query (of each unit one row counts), or "
         "with --no-ledger a file.\n\nComputes the statistic exactly on a public grid, and releases it by the "
@@ -403,7 +425,8 @@ const brume_command brume_command_release = {
 #define BRUME_RELEASE(statistic, method, options) statistic " by " method ": " options "\n"
 #include "command/release/release.def"
 #undef BRUME_RELEASE
-        "\n--delta goes with --noise laplace, --degrees with student and --rho with lln.",
+        "\n--delta goes with --noise laplace, --degrees with student and --rho with lln. From a "
+        "dataset log-normal noise (lln) is bought under the rule concentrated.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

@@ -4,6 +4,7 @@
 
 #include <brume/adjacency.h>
 #include <brume/bits.h>
+#include <brume/decimal.h>
 #include <brume/mechanism/stability.h>
 
 #include "reader/csv_rows.h"
@@ -46,6 +47,14 @@ bool brume_release_is(const brume_release *release, const char *method);
  * not. EARGUMENT for an option that goes with another noise; EUNSUPPORTED for gaussian. */
 BRUME_MUST_USE brume_status brume_release_noise(const brume_release *release, const char **noise,
                                                 brume_error *error);
+
+/* Is it smooth noise of the log-normal family, which is paid in rho? */
+bool brume_release_is_log_normal(const brume_release *release);
+
+/* The price of log-normal noise: --rho, or the epsilon^2/2 that --epsilon stands for. EARGUMENT for
+ * both. What is shown of it is not above it, and what is drawn costs no more than what is shown. */
+BRUME_MUST_USE brume_status brume_release_rho(const brume_call *call, brume_decimal *price,
+                                              double *shown, brume_error *error);
 
 /* The decimal typed for a price, as the largest double that is not above it; 0 if it was not typed.
  * So what is drawn never costs more than what is charged, which is the decimal. */
