@@ -193,10 +193,24 @@ def half_a_request_costs_nothing(programs):
         check(server.spent() == 0 and server.query(epsilon=0.25).code == 200 and server.spent() == 0.25, "spent")
 
 
+def an_error_is_json_wherever_its_text_is_cut(programs):
+    with Server(programs, "--quiet", "--rate", "0") as server:
+        connection = server.connect()
+        for length in range(215, 245):
+            for before in ("", "x", "xx"):
+                odd = before + "\u00e9" * length
+                for path, body in (("/v1/query", {"sql": f'SELECT COUNT("{odd}") FROM visits', "epsilon": 1}),
+                                   ("/v1/explain", {"sql": f"SELECT COUNT(*) FROM \"{odd}\"", "epsilon": 1}),
+                                   ("/v1/query", {"sql": COUNT, "epsilon": odd})):
+                    answer = server.ask("POST", path, "ann", body, connection=connection)
+                    check(400 <= answer.code < 500 and answer.json["error"]["message"], (path, length, before))
+        check(server.spent() == 0, "spent")
+
+
 TESTS = [every_request_is_recorded_with_its_user, a_record_is_only_added_to_and_may_be_moved,
          what_cannot_be_recorded_does_not_run, connections_are_limited_for_each_user,
          where_a_body_ends_is_said_in_one_way, a_script_that_ends_midway_delivers_what_was_paid,
-         half_a_request_costs_nothing]
+         half_a_request_costs_nothing, an_error_is_json_wherever_its_text_is_cut]
 
 if __name__ == "__main__":
     sys.exit(run_functions(TESTS, sys.argv[1]))
