@@ -3,15 +3,9 @@
 #ifndef BRUME_NUMBER_BALL_H
 #define BRUME_NUMBER_BALL_H
 
-#if __has_include(<flint/arb.h>)
-#include <flint/arb.h>
-#include <flint/arb_hypgeom.h>
-#else
-#include <arb.h>
-#include <arb_hypgeom.h>
-#endif
-
 #include <brume/interval.h>
+
+#include "number/flint.h"
 
 /* Least double not below the ball, greatest not above it; infinite where the ball is unbounded or
  * not a number, so that a failed evaluation is a useless bound and never a wrong one. */

@@ -155,7 +155,7 @@ static void rotate(long double *matrix, size_t d, size_t p, size_t q)
 brume_status brume_gram_least_eigenvalue(const brume_gram *gram, double *out, brume_error *error)
 {
     size_t d = gram->columns;
-    long double *matrix = malloc(d * d * sizeof *matrix);
+    long double *matrix = calloc(d * d, sizeof *matrix);
     if (!matrix)
         return brume_fail(error, BRUME_EMEMORY, NULL, "no memory");
     brume_gram_matrix(gram, matrix);

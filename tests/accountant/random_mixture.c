@@ -9,12 +9,6 @@
 #include "accountant/terms.h"
 #include "number/ball.h"
 
-#if __has_include(<flint/acb.h>)
-#include <flint/acb.h>
-#else
-#include <acb.h>
-#endif
-
 typedef struct generator {
     uint64_t state;
 } generator;

@@ -7,12 +7,7 @@
 
 #include "accountant/law/law.h"
 #include "accountant/terms.h"
-
-#if __has_include(<flint/arb.h>)
-#include <flint/arb.h>
-#else
-#include <arb.h>
-#endif
+#include "number/flint.h"
 
 enum { BITS = 300 };
 

@@ -8,16 +8,6 @@
 
 #include <math.h>
 
-#if __has_include(<flint/acb_calc.h>)
-#include <flint/acb.h>
-#include <flint/acb_calc.h>
-#include <flint/acb_hypgeom.h>
-#else
-#include <acb.h>
-#include <acb_calc.h>
-#include <acb_hypgeom.h>
-#endif
-
 #include <brume/account/compose.h>
 
 #include "accountant/exact/one_sampled.h"
@@ -25,6 +15,7 @@
 #include <brume/account/diagnostics.h>
 
 #include "accountant/solve/solve.h"
+#include "number/flint.h"
 #include "sequence.h"
 #include "solved.h"
 #include "terms.h"

@@ -345,7 +345,7 @@ static void numbers_come_with_fresh_noise_and_only_when_paid_for(void **state)
 
     options.epsilon_answers = 0;
     assert_ok(brume_sparse_vector_open(&options, bits, &stream, &error));
-    bool above;
+    bool above = false;
     int64_t answer = 42;
     assert_ok(brume_sparse_vector_ask(stream, bits, 5000, &above, &answer, &error));
     assert_true(above && answer == 42);

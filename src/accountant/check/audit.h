@@ -14,6 +14,7 @@
 #include "accountant/contour/line.h"
 #include "accountant/law/law.h"
 #include "accountant/ray/ray.h"
+#include "number/flint.h"
 
 /* False if memory ran out. */
 BRUME_MUST_USE bool brume_audit_delta(brume_law *laws, size_t count, double epsilon,
@@ -36,11 +37,6 @@ bool brume_rays_audit(const brume_law *laws, size_t count, double epsilon, brume
 
 /* The laws in balls, slow and plain on purpose: what the audit compares the doubles with. The forms
  * are the textbook ones, not those of law/. */
-#if __has_include(<flint/acb.h>)
-#include <flint/acb.h>
-#else
-#include <acb.h>
-#endif
 
 enum { BRUME_AUDIT_BITS = 160 };
 

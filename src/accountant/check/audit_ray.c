@@ -6,14 +6,6 @@
 #include "accountant/ray/ray.h"
 #include "number/ball.h"
 
-#if __has_include(<flint/acb_calc.h>)
-#include <flint/acb_calc.h>
-#include <flint/arb_hypgeom.h>
-#else
-#include <acb_calc.h>
-#include <arb_hypgeom.h>
-#endif
-
 enum { BITS = 160, MOST_AUDITED = 16 };
 
 /* m = log(q/(1-q)) - 1/(2 sigma^2) */

@@ -1,12 +1,6 @@
 /* Atoms on a Poisson sample, in balls. See the header; proofs/poisson.md has the pair. */
 #include "accountant/exact/sampled_balls.h"
 
-#if __has_include(<flint/acb_calc.h>)
-#include <flint/acb_calc.h>
-#else
-#include <acb_calc.h>
-#endif
-
 /* log(1 + q (e^x - 1)) */
 static void log_ratio_of(arb_t out, const arb_t x, double rate, slong precision)
 {

@@ -7,12 +7,6 @@
 
 #include "number/ball.h"
 
-#if __has_include(<flint/acb.h>)
-#include <flint/acb.h>
-#else
-#include <acb.h>
-#endif
-
 /* The inner pair's profile E(1 - growth e^{-l})_+, the same in both orders. */
 typedef void brume_inner_profile(arb_t out, const void *context, const arb_t growth,
                                  slong precision);

@@ -4,12 +4,7 @@
 #define BRUME_ACCOUNTANT_EXACT_SIGN_PATTERN_DRAW_H
 
 #include "accountant/law/law.h"
-
-#if __has_include(<flint/arb_poly.h>)
-#include <flint/arb_poly.h>
-#else
-#include <arb_poly.h>
-#endif
+#include "number/flint.h"
 
 /* 2^K e^x - 2 sum_{j<K} S_{K-1-j} x^j/j! (sign +1), or with alternating signs and e^{-x} (sign -1):
  * F for B = 0 and for A = 0 (see sign_pattern.c). S_m = sum_{i<=m} C(K-1, i). */
