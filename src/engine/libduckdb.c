@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/library.h"
-#include "engine/libduckdb_version.h" /* made by the build */
+#include "engine/duckdb_version.h"
 
 brume_libduckdb_functions brume_libduckdb;
 
@@ -22,7 +22,7 @@ static struct {
 
 static char *given; /* the file that the program named, before it was loaded */
 
-static const char hint[] = "BRUME_DUCKDB names the file of DuckDB " BRUME_DUCKDB_VERSION;
+static const char hint[] = "BRUME_DUCKDB names the file of DuckDB " BRUME_DUCKDB_VERSIONS;
 
 static void load(void)
 {
@@ -45,9 +45,9 @@ static void load(void)
         return;
     }
     const char *version = brume_libduckdb.duckdb_library_version();
-    if (strcmp(version, BRUME_DUCKDB_VERSION) != 0)
+    if (!brume_duckdb_version_is_tested(version))
         loaded.status = brume_fail(&loaded.error, BRUME_EENGINE, hint,
-                                   "DuckDB is of version %.40s, must be " BRUME_DUCKDB_VERSION,
+                                   "DuckDB is of version %.40s, must be " BRUME_DUCKDB_VERSIONS,
                                    version);
 }
 

@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "engine/duckdb_instance.h"
 #include "engine/driver.h"
+#include "engine/duckdb_version.h"
+#include "engine/libduckdb.h"
 #include "sources.h"
 
 static int64_t total;
@@ -127,9 +129,25 @@ static void a_forked_child_opens_its_own(void **state)
     brume_duckdb_instance_give(kept, true);
 }
 
+static void versions_that_were_not_tested_are_refused(void **state)
+{
+    (void)state;
+    static const char *const tested[] = {"v1.4.0", "v1.4.4", "v1.5.6", "v1.5.12", "v2.0.0"};
+    for (size_t i = 0; i < sizeof tested / sizeof *tested; i++)
+        assert_holds(brume_duckdb_version_is_tested(tested[i]));
+    static const char *const others[] = {
+        "",      "v1.3.2",     "v2.1.0",      "v1.40.0", "v1.4.",   "v1.4",  "v3.0.0",
+        "1.4.4", "v1.5.0-rc1", "v2.0.0-dev7", "v2.0.x",  "v12.0.0", "v20.0", "v1.4.4 extra"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_holds(!brume_duckdb_version_is_tested(others[i]));
+    assert_ok(brume_libduckdb_load(&error));
+    assert_holds(brume_duckdb_version_is_tested(duckdb_library_version()));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(versions_that_were_not_tested_are_refused),
         cmocka_unit_test(one_that_is_given_back_is_the_next_and_two_are_never_one),
         cmocka_unit_test(the_next_engine_has_its_own_sources_and_no_other),
         cmocka_unit_test(what_was_cut_short_is_not_used_again),
