@@ -21,7 +21,8 @@ NOT_NEEDED = {"meson", "ninja-build", "libedit-dev", "libmicrohttpd-dev", "libcm
 
 
 def build_packages():
-    """(Debian's name, how to see that it is there) of each package that is needed to build."""
+    """(Debian's name, how to see that it is there) of each package that is needed to build; a name with ? is of
+    one that not every release has."""
     with open("run", encoding="utf-8") as file:
         listed = re.search(r"^build_packages='\n(.*?)^'", file.read(), re.M | re.S)
     pairs = [line.split() for line in listed[1].splitlines() if line.strip()]
@@ -32,9 +33,13 @@ def is_there(probe):
     kind, what = probe.split(":", 1)
     if kind == "command":
         return shutil.which(what) is not None
+    return any(preprocesses(f"#include <{name}>\n".encode()) for name in what.split(","))
+
+
+def preprocesses(text):
     compiler = os.environ.get("CC") or "cc"
     try:
-        return subprocess.run([*compiler.split(), "-E", "-x", "c", "-"], input=f"#include <{what}>\n".encode(),
+        return subprocess.run([*compiler.split(), "-E", "-x", "c", "-"], input=text,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
     except OSError:
         return False
@@ -43,8 +48,12 @@ def is_there(probe):
 def check():
     missing = [name for name, probe in build_packages() if not is_there(probe)]
     if missing:
+        everywhere = " ".join(name for name in missing if not name.endswith("?"))
+        some = " ".join(name[:-1] for name in missing if name.endswith("?"))
         raise SystemExit("brume cannot be built: these packages are missing (by their names in Debian): "
-                         f"{' '.join(missing)}\ninstall them, for example with: apt-get install {' '.join(missing)}")
+                         + " ".join(missing).replace("?", "")
+                         + (f"\ninstall them, for example with: apt-get install {everywhere}" if everywhere else "")
+                         + (f"\nwhere the release has it, also: apt-get install {some}" if some else ""))
 
 
 def build_wheel(*arguments, **named):

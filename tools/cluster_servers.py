@@ -19,7 +19,7 @@ def find_programs():
     found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     name = str(found[-1]) if found else shutil.which("initdb")
     if not name:
-        sys.exit("cluster: no PostgreSQL server programs found (Debian's package: postgresql-15)")
+        sys.exit("cluster: no PostgreSQL server programs found (Debian's package: postgresql)")
     return os.path.dirname(name)
 
 

@@ -4,7 +4,7 @@
     run_pg_clients.py DIRECTORY_OF_BRUME BUILD
 
 The Python packages come from PyPI into BUILD/pg-clients; pgJDBC and R's RPostgreSQL are Debian's
-(libpostgresql-jdbc-java, openjdk-17-jdk-headless, r-cran-rpostgresql). What is not there is skipped.
+(libpostgresql-jdbc-java, default-jdk-headless, r-cran-rpostgresql). What is not there is skipped.
 """
 import os
 import shutil
