@@ -286,10 +286,9 @@ const brume_card brume_card_stable_histogram = {
     .proof = "stable_histogram.md",
     .examples = examples,
     .cost = cost,
-    .accuracy =
-        "of any of the keys: how far what is shown is from its units, and all of them where "
-        "it is not shown; a count that is shown has the smaller error of "
-        "discrete_laplace(scale = 1 / epsilon), twice that under replace",
+    .accuracy = "of any of the keys: how far what is shown is from its units, all of them where "
+                "it is not shown; a count that is shown has the smaller error of discrete_laplace("
+                "scale = 1 / epsilon), twice that under replace",
     .alpha_upper = alpha_upper,
     .beta_upper = beta_upper,
     .trial = &brume_stable_histogram_trial,
