@@ -78,12 +78,29 @@ static bool belongs(const brume_plan *plan, size_t index, const brume_collected 
            (clipped->p == 1 || plan->price.noise != BRUME_NOISE_DISCRETE_LAPLACE);
 }
 
+/* How far choosing went, by the numbers that were drawn for it. */
+static brume_choice_step drawn_step(const brume_plan *plan)
+{
+    brume_choice_step most = BRUME_CHOICE_COUNT;
+    for (size_t i = 0; i < plan->limit_count; i++) {
+        const brume_plan_limit *limit = &plan->limits[i];
+        brume_choice_step step = limit->source != BRUME_LIMIT_AUTO ? BRUME_CHOICE_COUNT
+                                 : limit->tail.looks > 1           ? BRUME_CHOICE_AGAIN
+                                 : limit->tail.scale > 0           ? BRUME_CHOICE_TAIL
+                                 : limit->scale > 0                ? BRUME_CHOICE_HISTOGRAM
+                                                                   : BRUME_CHOICE_COUNT;
+        most = step > most ? step : most;
+    }
+    return most;
+}
+
 brume_status brume_check_limited_noise(const brume_plan *plan, const brume_collected *collected,
                                        brume_error *error)
 {
     if (!plan->by_totals)
         return BRUME_OK;
-    brume_plan priced = *plan; /* once more, with what was bought so far */
+    brume_plan priced = *plan; /* once more, with what choosing took */
+    priced.step = drawn_step(plan);
     priced.measures = malloc((plan->measure_count + 1) * sizeof *priced.measures);
     if (!priced.measures)
         return brume_no_memory(error, "the noise");
