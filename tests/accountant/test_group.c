@@ -137,6 +137,43 @@ static void no_chain_of_steps_exceeds_it(void **state)
     assert_true(nearest > 0.95); /* the chains come near it */
 }
 
+/* ---- concentrated ---- */
+
+/* The Renyi divergence of Gaussian noise on the integers from the same noise `shift` further. */
+static double shifted_divergence(double sigma, int shift, double alpha)
+{
+    long double sum = 0, all = 0;
+    int reach = (int)(alpha * shift + 12 * sigma) + 2; /* the largest is at alpha shift */
+    for (int x = -reach; x <= reach; x++) {
+        double here = -x * x / (2 * sigma * sigma);
+        double there = -(x - shift) * (x - shift) / (2 * sigma * sigma);
+        all += expl(here);
+        sum += expl(alpha * here - (alpha - 1) * there);
+    }
+    return (double)logl(sum / all) / (alpha - 1);
+}
+
+/* Each of the group moves the number by 1, so that the group moves it by all of its members: rho
+ * grows with their square. A cost that has nothing but rho, by which nothing else can cover.
+ * Rejects: a rho that grows with the members, or with less than their square. */
+static void the_rho_of_a_group_grows_with_the_square_of_its_size(void **state)
+{
+    (void)state;
+    brume_error error;
+    for (double sigma = .8; sigma < 30; sigma *= 2.3)
+        for (int size = 2; size <= 12; size++) {
+            brume_cost one = {.concentrated = BRUME_EXACT, .rho = 1 / (2 * sigma * sigma)}, group;
+            assert_ok(brume_cost_group(&one, (uint64_t)size, &group, &error));
+            double most = 0;
+            for (double alpha = 1.5; alpha < 6; alpha += .5)
+                most = fmax(most, shifted_divergence(sigma, size, alpha) / alpha);
+            assert_true(group.concentrated == BRUME_UPPER);
+            if (!(group.rho >= most * (1 - 1e-9)))
+                fail_msg("sigma %g, %d: rho %.17g, the curve %.17g", sigma, size, group.rho, most);
+            assert_true(group.rho <= most * 1.01); /* and it is met */
+        }
+}
+
 /* ---- a Gaussian on a Poisson sample ---- */
 
 /* The density of the noisy sum when each of `members` is in the sample by itself, all of them
@@ -292,6 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_law_of_a_group_is_the_iterated_power),
         cmocka_unit_test(no_chain_of_steps_exceeds_it),
+        cmocka_unit_test(the_rho_of_a_group_grows_with_the_square_of_its_size),
         cmocka_unit_test(members_who_all_leave_are_dominated),
         cmocka_unit_test(the_curve_of_a_group_on_a_sample_holds),
         cmocka_unit_test(who_comes_while_another_goes_is_covered),

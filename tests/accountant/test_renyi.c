@@ -308,6 +308,107 @@ static void the_rough_order_is_as_good_as_the_slow_one(void **state)
     }
 }
 
+/* ---- from a divergence to epsilon and delta ---- */
+
+enum { FINER = 500 };
+
+/* out += b ln x */
+static void add_logarithm(arb_t out, const arb_t b, const arb_t x)
+{
+    arb_t logarithm;
+    arb_init(logarithm);
+    arb_log(logarithm, x, FINER);
+    arb_addmul(out, b, logarithm, FINER);
+    arb_clear(logarithm);
+}
+
+/* The four formulas, each in its own order of operations: rho + 2 sqrt(rho ln(1/delta)),
+ * exp(-(epsilon - rho)^2/(4 rho)), and those at an order alpha with the divergence d. */
+static void formula(int which, double d, double target, double alpha, arb_t out)
+{
+    arb_t x, y, a, less;
+    arb_init(x), arb_init(y), arb_init(a), arb_init(less);
+    arb_set_d(x, d);
+    arb_set_d(y, target);
+    arb_set_d(a, alpha);
+    arb_sub_ui(less, a, 1, FINER);
+    if (which == 0) {
+        arb_log(out, y, FINER);
+        arb_mul(out, out, x, FINER);
+        arb_mul_si(out, out, -4, FINER);
+        arb_sqrt(out, out, FINER);
+        arb_add(out, out, x, FINER);
+    } else if (which == 1) {
+        arb_div(out, y, x, FINER);
+        arb_sub_ui(out, out, 1, FINER);
+        arb_sqr(out, out, FINER);
+        arb_mul(out, out, x, FINER);
+        arb_div_si(out, out, -4, FINER);
+        arb_exp(out, out, FINER);
+    } else if (which == 2) { /* d + ln(1 - 1/alpha) - ln(alpha delta)/(alpha - 1) */
+        arb_set(out, x);
+        arb_inv(x, less, FINER);
+        arb_neg(x, x);
+        arb_mul(y, y, a, FINER);
+        add_logarithm(out, x, y);
+        arb_div(y, less, a, FINER);
+        arb_one(x);
+        add_logarithm(out, x, y);
+    } else { /* exp((alpha - 1)(d - epsilon)) (1 - 1/alpha)^alpha / (alpha - 1) */
+        arb_sub(out, x, y, FINER);
+        arb_mul(out, out, less, FINER);
+        arb_div(y, less, a, FINER);
+        add_logarithm(out, a, y);
+        arb_exp(out, out, FINER);
+        arb_div(out, out, less, FINER);
+    }
+    arb_clear(x), arb_clear(y), arb_clear(a), arb_clear(less);
+}
+
+/* Rejects: one of them rounded down, or to nearest. */
+static void conversions_are_rounded_up_by_a_place_at_most(void **state)
+{
+    (void)state;
+    seed = 13;
+    int compared[4] = {0};
+    for (int i = 0; i < 4000; i++) {
+        int which = i % 4;
+        bool to_epsilon = which % 2 == 0;
+        double d = between(1e-6, 20), alpha = 1 + between(1e-3, 1e3);
+        double target = to_epsilon ? between(1e-15, 0.9) : d * between(1, 30), found;
+        arb_t truth, most;
+        arb_init(truth), arb_init(most);
+        formula(which, d, target, alpha, truth);
+        switch (which) {
+        case 0:
+            found = brume_concentrated_epsilon_closed_upper(d, target);
+            break;
+        case 1:
+            found = brume_concentrated_delta_closed_upper(d, target);
+            break;
+        case 2:
+            found = brume_renyi_epsilon_at_upper(alpha, d, target);
+            break;
+        default:
+            found = brume_renyi_delta_at_upper(alpha, d, target);
+        }
+        arb_set_d(most, to_epsilon ? 0 : 1);
+        bool inside = to_epsilon ? arb_gt(truth, most) : arb_lt(truth, most);
+        if (inside && found > 0x1p-1000) { /* else it is the end itself */
+            compared[which]++;
+            arb_set_d(most, found);
+            if (arb_lt(most, truth))
+                fail_msg("formula %d of %.17g, %.17g, %.17g is rounded down: %.17g", which, d,
+                         target, alpha, found);
+            arb_set_d(most, nextafter(found, 0));
+            assert_true(arb_lt(most, truth));
+        }
+        arb_clear(truth), arb_clear(most);
+    }
+    for (int i = 0; i < 4; i++)
+        assert_true(compared[i] > 300);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +419,7 @@ int main(void)
         cmocka_unit_test(the_curve_of_sampled_noise_is_that_in_balls),
         cmocka_unit_test(an_own_curve_chooses_the_order_itself),
         cmocka_unit_test(the_rough_order_is_as_good_as_the_slow_one),
+        cmocka_unit_test(conversions_are_rounded_up_by_a_place_at_most),
     };
     return cmocka_run_group_tests_name("renyi", tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include <brume/mechanism/mechanism.h>
 #include <brume/mechanism/sparse_vector.h>
+#include <brume/noise/noise.h>
 
 #include "chance.h"
 #include "mechanism/threshold/threshold.h"
@@ -466,6 +467,52 @@ static double scale_of(const brume_noise *noise)
     return law->low_bits ? law->whole.nearest : law->scale.nearest;
 }
 
+/* The noise of a stream drawn once more from the same bits: that of the threshold once, and for
+ * each query, hit or not, a fresh one, and another for its number. Rejects: noise that is kept from
+ * query to query, until a hit or for ever; noise that is left out, or used for both. */
+static void every_query_is_compared_with_noise_of_its_own(void **state)
+{
+    (void)state;
+    for (int answers = 0; answers <= 1; answers++) {
+        brume_sparse_vector_options options = options_of(1, 40, 1);
+        options.epsilon_answers = answers;
+        options.threshold = 7;
+        brume_bits *bits = brume_tape_open_seeded(21), *same = brume_tape_open_seeded(21);
+        brume_sparse_vector *stream = NULL;
+        assert_ok(brume_sparse_vector_open(&options, bits, &stream, &error));
+        brume_stream_scales scales = brume_sparse_vector_scales(&options);
+        brume_noise *threshold_law = NULL, *query_law = NULL, *answer_law = NULL;
+        assert_ok(brume_noise_open_discrete_laplace(scales.threshold, &threshold_law, &error));
+        assert_ok(brume_noise_open_discrete_laplace(scales.query, &query_law, &error));
+        if (answers)
+            assert_ok(brume_noise_open_discrete_laplace(scales.answer, &answer_law, &error));
+        int64_t threshold = 0, least = INT64_MAX, most = INT64_MIN;
+        assert_ok(brume_noise_draw(threshold_law, same, &threshold, &error));
+        int hits = 0, misses = 0;
+        for (int64_t i = 0; hits < 40; i++) {
+            int64_t value = threshold + 7 - 60 + i % 3, noise = 0, fresh = 0, answer = 0;
+            bool above = false;
+            assert_ok(brume_noise_draw(query_law, same, &noise, &error));
+            if (answers)
+                assert_ok(brume_noise_draw(answer_law, same, &fresh, &error));
+            assert_ok(brume_sparse_vector_ask(stream, bits, value, &above, &answer, &error));
+            assert_true(above == (value + noise >= 7 + threshold));
+            assert_true(!above || !answers || answer == value + fresh);
+            hits += above;
+            misses += !above;
+            least = noise < least ? noise : least;
+            most = noise > most ? noise : most;
+        }
+        assert_true(misses > 20 && least < 0 && most > 60);
+        brume_noise_close(threshold_law);
+        brume_noise_close(query_law);
+        brume_noise_close(answer_law);
+        brume_sparse_vector_close(stream);
+        brume_bits_close(bits);
+        brume_bits_close(same);
+    }
+}
+
 /* Of the laws that the stream draws from, exactly: hits sensitivity/answers is at most their part
  * of epsilon, and the other two cost together no more than theirs. */
 static void the_noise_of_a_stream_is_paid_without_a_rounding(void **state)
@@ -509,6 +556,7 @@ int main(void)
         cmocka_unit_test(without_threshold_noise_the_loss_grows_with_the_stream),
         cmocka_unit_test(equal_scales_cost_half_as_much_again_unless_monotone),
         cmocka_unit_test(it_halts_by_itself_and_stays_halted),
+        cmocka_unit_test(every_query_is_compared_with_noise_of_its_own),
         cmocka_unit_test(numbers_come_with_fresh_noise_and_only_when_paid_for),
         cmocka_unit_test(the_event_names_the_right_card),
         cmocka_unit_test(accuracy_holds_for_the_stream),

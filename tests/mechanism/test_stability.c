@@ -5,6 +5,7 @@
 
 #include <brume/mechanism/stability.h>
 #include <brume/mechanism/stable_histogram.h>
+#include <brume/noise/noise.h>
 
 #include "mechanism/noise/release.h"
 #include "mechanism/stability/histogram_gaussian.h"
@@ -472,6 +473,64 @@ static brume_status context_value(void *context, int64_t *out, brume_error *why)
     return BRUME_OK;
 }
 
+static brume_status context_distance(void *context, uint64_t bound, uint64_t *out, brume_error *why)
+{
+    (void)bound, (void)why;
+    *out = *(uint64_t *)context;
+    return BRUME_OK;
+}
+
+static brume_status value_is_seven(void *context, int64_t *out, brume_error *why)
+{
+    (void)context, (void)why;
+    *out = 7;
+    return BRUME_OK;
+}
+
+/* The noise of each test drawn once more from the same bits: what is released, and with which
+ * noise, for every distance about the threshold. Rejects: a test of the distance without noise, in
+ * either mechanism; a release whose noise is left out, is that of the test, or is drawn only where
+ * it is shown. */
+static void a_distance_is_tested_with_noise_of_its_own(void **state)
+{
+    (void)state;
+    const double epsilon = 0.4, release = 0.7;
+    uint64_t m;
+    double used;
+    assert_ok(brume_stability_threshold(epsilon, 1e-3, &m, &used, &error));
+    brume_noise *test_law = NULL, *release_law = NULL;
+    assert_ok(brume_noise_open_discrete_laplace(1 / epsilon, &test_law, &error));
+    assert_ok(brume_noise_open_discrete_laplace(3 / release, &release_law, &error));
+    brume_bits *bits = brume_tape_open_seeded(74), *same = brume_tape_open_seeded(74);
+    int against = 0; /* draws in which the noise decided */
+    for (int i = 0; i < 600; i++) {
+        uint64_t distance = m - 3 + (uint64_t)i % 6;
+        int64_t test_noise = 0, release_noise = 0, value = INT64_MIN;
+        bool released = false, expected;
+        assert_ok(brume_noise_draw(test_law, same, &test_noise, &error));
+        expected = (int64_t)distance + test_noise >= (int64_t)m;
+        against += expected != (distance >= m);
+        if (i % 2) {
+            assert_ok(brume_stable_release(epsilon, 1e-3, bits, distance, &released, &error));
+        } else {
+            brume_proposal proposal = {
+                .epsilon_test = epsilon, .epsilon_release = release, .delta = 1e-3, .bound = 3};
+            brume_tested tested = {
+                .context = &distance, .distance = context_distance, .value = value_is_seven};
+            assert_ok(brume_noise_draw(release_law, same, &release_noise, &error));
+            assert_ok(
+                brume_propose_test_release(&proposal, &tested, bits, &released, &value, &error));
+            assert_true(value == (expected ? 7 + release_noise : INT64_MIN));
+        }
+        assert_true(released == expected);
+    }
+    assert_true(against > 100);
+    brume_noise_close(test_law);
+    brume_noise_close(release_law);
+    brume_bits_close(bits);
+    brume_bits_close(same);
+}
+
 static void saturated_noise_does_not_show_the_value(void **state)
 {
     (void)state;
@@ -539,6 +598,7 @@ int main(void)
         cmocka_unit_test(the_delta_of_a_gaussian_histogram_is_the_worst_over_keys_that_go_and_come),
         cmocka_unit_test(the_wrong_histograms_are_rejected),
         cmocka_unit_test(the_chances_of_keys_rise_as_fast_as_privacy_allows),
+        cmocka_unit_test(a_distance_is_tested_with_noise_of_its_own),
         cmocka_unit_test(saturated_noise_does_not_show_the_value),
         cmocka_unit_test(bad_rules_are_refused),
     };

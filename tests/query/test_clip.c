@@ -4,6 +4,8 @@
 
 #include "query/limit/clip.h"
 #include "query/limit/grid.h"
+#include "query/price/limited.h"
+#include "random/tape.h"
 
 enum { MOST_CELLS = 3 };
 
@@ -111,12 +113,16 @@ static void a_limit_may_be_the_root_of_a_whole_number(void **state)
     assert_holds(!loose.cuts && brume_limit_factor_within(4, 3).cuts);
 }
 
-/* The table of proofs/limits.md: what a replaced unit moves at most. */
+/* What a replaced unit moves at most, as it is priced: the table of proofs/limits.md. */
 static double replaced(int p, bool negative, size_t cells)
 {
-    if (!negative)
-        return cells == 1 ? 1 : 2;
-    return p == 1 ? 2 : 4;
+    brume_measure sum = {.kind = BRUME_MEASURE_DIRECT, .low = negative ? -3 : 0, .high = 3};
+    brume_measure centred = {.kind = BRUME_MEASURE_CENTRED, .low = -3, .high = 3};
+    brume_limited_shape shape = {.cells = cells, .replace = true};
+    double distance = brume_limited_distance(&sum, &shape, p);
+    if (negative)
+        assert_true(brume_limited_distance(&centred, &shape, p) == distance);
+    return distance;
 }
 
 static void no_unit_leaves_the_ball_and_no_two_are_further_apart(void **state)
@@ -135,6 +141,40 @@ static void no_unit_leaves_the_ball_and_no_two_are_further_apart(void **state)
                 assert_holds(pair <= replaced(p, negative, cells));
                 assert_holds(pair > 0.999 * replaced(p, negative, cells));
             }
+}
+
+/* Is y_1^2 + y_2^2 <= square 4^shift, in integers? */
+static bool is_in_ball(brume_i128 y, brume_i128 z, brume_u128 square, int shift)
+{
+    brume_u128 sum = (brume_u128)(y * y) + (brume_u128)(z * z);
+    return shift >= 0 ? sum <= square << 2 * shift : sum << -2 * shift <= square;
+}
+
+/* Totals that fill all bits of a double, so that each step of the factor is rounded: here the ball
+ * is left by what a factor without its 2^-40 lets through. The last are limits whose root rounds to
+ * the whole number above. */
+static void large_totals_stay_in_the_ball_however_the_factor_is_rounded(void **state)
+{
+    (void)state;
+    uint64_t draws = 17;
+    for (int i = 0; i < 60000; i++) {
+        uint64_t large = brume_tape_splitmix(&draws) >> 11, other = brume_tape_splitmix(&draws);
+        uint64_t limit = brume_tape_splitmix(&draws) >> (i % 2 ? 20 : 24);
+        other = i % 2 ? other >> 11 : other % 50;
+        int shift = brume_limit_shift((double)limit, false, 1);
+        const int64_t v[2] = {(int64_t)large, (int64_t)other};
+        brume_limit_factor factor = brume_limit_factor_of(norm_of(v, 2, 2), limit, 2);
+        assert_true(is_in_ball(brume_limit_clip(v[0], &factor, limit, shift, 2),
+                               brume_limit_clip(v[1], &factor, limit, shift, 2),
+                               (brume_u128)limit * limit, shift));
+        assert_true(is_in_ball(brume_limit_follow(v[0], &factor, shift),
+                               brume_limit_follow(v[1], &factor, shift), (brume_u128)limit * limit,
+                               shift));
+        uint64_t square = (UINT64_C(1) << 26) + limit % (UINT64_C(1) << 24);
+        square = square * square - 1; /* below 2^53 */
+        factor = brume_limit_factor_within(norm_of(v, 1, 2), square);
+        assert_true(is_in_ball(brume_limit_clip(v[0], &factor, 0, 0, 2), 0, square, 0));
+    }
 }
 
 /* Sums of x and of its squares follow the factor of the number of values: joint cost of all three
@@ -223,6 +263,7 @@ int main(void)
         cmocka_unit_test(a_limit_may_be_the_root_of_a_whole_number),
         cmocka_unit_test(the_clip_gives_its_test_vectors),
         cmocka_unit_test(no_unit_leaves_the_ball_and_no_two_are_further_apart),
+        cmocka_unit_test(large_totals_stay_in_the_ball_however_the_factor_is_rounded),
         cmocka_unit_test(sums_that_follow_their_count_stay_in_its_ball),
         cmocka_unit_test(one_unit_moves_the_histogram_by_one_and_a_replaced_one_by_two),
         cmocka_unit_test(broken_variants_are_rejected),

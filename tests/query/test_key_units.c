@@ -74,6 +74,49 @@ static void a_key_of_one_unit_stays_hidden_however_many_rows_it_has(void **state
     registered_close(&all);
 }
 
+/* 60 units are in every one of 30 wards. A unit counts in one key of those that it has, so that
+ * each ward has two and stays hidden. Rejects: a unit that counts in all of its keys, or votes for
+ * all of its values. */
+static void a_unit_with_many_keys_counts_in_one_of_them(void **state)
+{
+    (void)state;
+    enum { UNITS = 60, WARDS = 200 };
+    static const registered_terms terms = {"visits", BRUME_RULE_APPROXIMATE, "1000", "0.1",
+                                           BRUME_ADD_REMOVE};
+    static const char *const queries[] = {
+        "SELECT ward, COUNT(*) FROM visits GROUP BY ward",
+        "SELECT ward, COUNT(DISTINCT person) FROM visits GROUP BY ward",
+        "SELECT ward, SUM(age), AVG(age), MEDIAN(age) FROM visits GROUP BY ward",
+        "SELECT ward, COUNT(DISTINCT age) FROM visits GROUP BY ward",
+        "SELECT ward, age, COUNT(*) FROM visits GROUP BY ward, age",
+        "SELECT ward, COUNT(*) FROM visits GROUP BY ROLLUP (ward)",
+        "SELECT MODE() WITHIN GROUP (ORDER BY ward) FROM visits",
+    };
+    registered all;
+    FILE *file = registered_begin(&all);
+    fputs("person,ward,age\n", file);
+    for (int i = 0; i < UNITS * WARDS; i++)
+        fprintf(file, "p%d,w%d,%d\n", i % UNITS, i / UNITS, i / UNITS % 2);
+    registered_open(&all, file, 35);
+    brume_policy *policy = registered_file(all.csv, "age bigint");
+    assert_ok(brume_policy_set_unit(policy, "person", &error));
+    assert_ok(brume_policy_set_bounds(policy, "age", "0", "1", &error));
+    registered_enter(all.ledger, policy, &terms);
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        brume_payment payment = {.epsilon = "5", .delta = "1e-12"};
+        json_t *answer = NULL;
+        assert_ok(
+            ask_json(all.ledger, queries[i], &payment, NULL, all.bits, NULL, &answer, &error));
+        const json_t *rows = json_object_get(answer, "rows");
+        bool mode = strstr(queries[i], "MODE") != NULL; /* one row: a value, or none */
+        if (mode ? !json_is_null(json_array_get(json_array_get(rows, 0), 0))
+                 : json_array_size(rows))
+            fail_msg("a key is shown: %s", queries[i]);
+        json_decref(answer);
+    }
+    registered_close(&all);
+}
+
 /* The pairs of a mode keep one row of a unit each, so that rows and units are equally many in them.
  * Rejects: pairs that keep more, counted by rows. */
 static void a_value_of_one_unit_is_no_mode_however_many_rows_it_has(void **state)
@@ -165,6 +208,7 @@ int main(void)
         cmocka_unit_test(a_key_of_one_unit_stays_hidden_however_many_rows_it_has),
         cmocka_unit_test(the_mode_of_a_declared_column_is_the_value_at_its_place),
         cmocka_unit_test(sums_of_the_engine_reach_their_groups),
+        cmocka_unit_test(a_unit_with_many_keys_counts_in_one_of_them),
         cmocka_unit_test(a_value_of_one_unit_is_no_mode_however_many_rows_it_has),
     };
     return cmocka_run_group_tests_name("units of keys", tests, NULL, NULL);

@@ -1,18 +1,69 @@
-/* Quantiles and modes under limits, by enumeration: the shipped weights at the shipped rates. On
- * neighbouring tables, both adjacencies, both directions, one and two groups, no answer is more
- * than e^epsilon times as likely, and where the proof says so that is attained; and controls that
- * must fail. proofs/limits.md. */
+/* Quantiles and modes under limits, by enumeration: the weights that the shipped collection gives
+ * to the values of each unit, at the shipped rates. On neighbouring tables, both adjacencies, both
+ * directions, one and two groups, no answer is more than e^epsilon times as likely, and where the
+ * proof says so that is attained; and controls that must fail. proofs/limits.md. */
 #include "check.h"
 
+#include "query/collect/totals.h"
 #include "query/limit/clip.h"
 #include "query/price/limited.h"
+#include "random/tape.h"
 
-enum { POINTS = 3, CELLS = 2, ROWS = 3, OPTIONS = POINTS * CELLS, UNITS = 84 };
+enum { POINTS = 3, CELLS = 2, ROWS = 3, OPTIONS = POINTS * CELLS, UNITS = 84, LIMITS = 2 };
 
-/* How many values a unit has at each point of each group. */
+/* How many values a unit has at each point of each group; what each weighs under limits of 1, 2. */
 typedef struct unit {
     int rows[CELLS][POINTS];
+    double weight[LIMITS][CELLS];
 } unit;
+
+/* Collect the rows of the unit, by group if there are several, and list them under each limit. */
+static void weigh(unit *one, size_t cells)
+{
+    static const brume_wire wire = BRUME_WIRE_INTEGER;
+    static const brume_bound_value value = {.high = POINTS - 1, .keep = true, .no_breakers = true};
+    const brume_bound_plan plan = {.key_count = cells > 1,
+                                   .key_wires = &wire,
+                                   .value_count = 1,
+                                   .values = &value,
+                                   .totals = true};
+    int64_t person[ROWS] = {0}, group[ROWS], point[ROWS];
+    brume_error error = {0};
+    brume_bits *bits = brume_tape_open_seeded(3);
+    brume_bounder *bounder = NULL;
+    assert_ok(brume_bounder_open(&plan, bits, &bounder, &error));
+    brume_bits_close(bits);
+    brume_chunk chunk = {.column_count = 2 + plan.key_count};
+    for (size_t k = 0; k < CELLS; k++)
+        for (size_t v = 0; v < POINTS; v++)
+            for (int i = 0; i < one->rows[k][v]; i++) {
+                group[chunk.row_count] = (int64_t)k;
+                point[chunk.row_count++] = (int64_t)v;
+            }
+    brume_chunk_column columns[] = {{.wire = BRUME_WIRE_INTEGER, .integers = person},
+                                    {.wire = BRUME_WIRE_INTEGER, .integers = group},
+                                    {.wire = BRUME_WIRE_INTEGER, .integers = point}};
+    columns[1].integers = plan.key_count ? group : point;
+    chunk.columns = columns;
+    const brume_bounded_group *groups = NULL;
+    size_t count = 0;
+    assert_ok(brume_bounder_take(bounder, &chunk, &error));
+    assert_ok(brume_bounder_finish(bounder, &groups, &count, &error));
+    for (uint64_t limit = 1; limit <= LIMITS; limit++) {
+        const brume_total_limit of = {{BRUME_TOTAL_VALUES, 0}, limit, 0};
+        const brume_limited_list list = {0, 0};
+        assert_ok(brume_totals_list(bounder, &of, NULL, &list, 1, &error));
+        for (size_t g = 0; g < count; g++) {
+            const brume_bounded_value *found = groups[g].values;
+            size_t k = plan.key_count ? (size_t)groups[g].keys[0].integer : 0;
+            for (size_t i = 0; i < found->count; i++) {
+                assert_true(found->weights[i] == found->weights[0]);
+                one->weight[limit - 1][k] = ldexp(found->weights[i], -BRUME_LIMIT_WEIGHT_BITS);
+            }
+        }
+    }
+    brume_bounder_close(bounder);
+}
 
 /* All units with up to ROWS values in the first `cells` groups. */
 static size_t list_units(size_t cells, unit *out)
@@ -26,6 +77,7 @@ static size_t list_units(size_t cells, unit *out)
                 for (size_t i = 0; i < ROWS; i++)
                     if (chosen[i] + 1 < options)
                         one.rows[chosen[i] / POINTS][chosen[i] % POINTS]++;
+                weigh(&one, cells);
                 out[count++] = one;
             }
     return count;
@@ -37,6 +89,8 @@ typedef enum weighing { SHIPPED, PER_GROUP, ROUNDED_UP, NOT_WEIGHED } weighing;
 static double weight_in(const unit *of, size_t cell, uint64_t limit, weighing how)
 {
     uint64_t here = 0, all = 0;
+    if (how == SHIPPED)
+        return of->weight[limit - 1][cell];
     for (size_t k = 0; k < CELLS; k++)
         for (size_t v = 0; v < POINTS; v++) {
             all += (uint64_t)of->rows[k][v];
@@ -47,7 +101,7 @@ static double weight_in(const unit *of, size_t cell, uint64_t limit, weighing ho
         return 1;
     if (how == ROUNDED_UP) /* on a grid of halves, where it shows */
         return ceil(2.0 * (double)limit / (double)values) / 2;
-    return ldexp((double)brume_limit_weight(values, limit), -BRUME_LIMIT_WEIGHT_BITS);
+    return (double)limit / (double)values;
 }
 
 /* Weights at each point of a group, of several units. */
@@ -168,7 +222,7 @@ static worst search(const priced *how, weighing weigh)
     size_t count = list_units(how->cells, units);
     assert_true(count <= UNITS);
     worst most = {0, 0, 0};
-    for (uint64_t limit = 1; limit <= 2; limit++)
+    for (uint64_t limit = 1; limit <= LIMITS; limit++)
         for (size_t o = 0; o < count; o += how->cells == 1 ? 1 : 5)
             for (size_t n = 0; n < (how->cells == 1 ? o + 1 : 1); n++)
                 for (size_t i = 0; i < count; i++)

@@ -125,6 +125,52 @@ static void several_quantiles_and_groups_have_one_limit(void **state)
     registered_close(&all);
 }
 
+/* In each of two shops 15 people have a row of 10 paid, kind x, and one person, the same in both,
+ * has 100 of 90 paid, kind y. Under a limit of 20 these weigh 1/10 each, 10 in a shop: less than
+ * the 15. Rejects: rows that weigh 1, and a limit for each shop, under which they weigh 20. */
+static void a_unit_in_several_groups_weighs_by_the_rows_of_all(void **state)
+{
+    (void)state;
+    static const registered_terms terms = {"orders", BRUME_RULE_APPROXIMATE, "1e9", "0.1",
+                                           BRUME_ADD_REMOVE};
+    static const char *const shops[] = {"a", "b"}, *const kinds[] = {"x", "y"};
+    static const char *const queries[] = {
+        "SELECT shop, MEDIAN(paid) AS m FROM orders GROUP BY shop",
+        "SELECT shop, PERCENTILE_CONT(ARRAY[.1,.2,.25,.3,.35,.4,.45,.5,.55]) WITHIN GROUP (ORDER "
+        "BY paid) AS q FROM orders GROUP BY shop",
+        "SELECT shop, MODE() WITHIN GROUP (ORDER BY kind) AS k FROM orders GROUP BY shop"};
+    brume_error error = {0};
+    registered all;
+    FILE *file = registered_begin(&all);
+    fputs("person,shop,kind,paid\n", file);
+    for (int person = 0; person < 30; person++)
+        fprintf(file, "p%d,%s,x,10\n", person, shops[person % 2]);
+    for (int row = 0; row < 200; row++)
+        fprintf(file, "q,%s,y,90\n", shops[row % 2]);
+    registered_open(&all, file, 3);
+    brume_policy *policy = registered_file(all.csv, "paid bigint");
+    assert_ok(brume_policy_set_unit(policy, "person", &error));
+    assert_ok(brume_policy_set_bounds(policy, "paid", "0", "100", &error));
+    assert_ok(brume_policy_set_domain(policy, "shop", shops, 2, &error));
+    assert_ok(brume_policy_set_domain(policy, "kind", kinds, 2, &error));
+    registered_enter(all.ledger, policy, &terms);
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        json_t *answer = ask(&all, queries[i], "1e6", "20", NULL);
+        for (size_t shop = 0; shop < 2; shop++) {
+            const json_t *row = json_array_get(json_object_get(answer, "rows"), shop);
+            for (size_t column = 1; column < json_array_size(row); column++) {
+                const json_t *value = json_array_get(row, column);
+                if (json_is_string(value))
+                    assert_string_equal(json_string_value(value), "x");
+                else
+                    assert_close(json_number_value(value), 10, 1e-9);
+            }
+        }
+        json_decref(answer);
+    }
+    registered_close(&all);
+}
+
 /* Where nobody says a limit it is chosen, shown, recorded and used again. A private key or value
  * keeps one of a unit's, and says so. */
 static void limits_of_quantiles_are_chosen_and_shown(void **state)
@@ -166,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_a_unit_above_the_limit_count_less),
         cmocka_unit_test(several_quantiles_and_groups_have_one_limit),
+        cmocka_unit_test(a_unit_in_several_groups_weighs_by_the_rows_of_all),
         cmocka_unit_test(limits_of_quantiles_are_chosen_and_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

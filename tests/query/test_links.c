@@ -28,7 +28,8 @@ static const brume_catalog catalog = {tables, TABLES};
 
 /* ---- the databases ---- */
 
-/* Customers (unit, key), orders (key, customer's key), lines (order's key, x); 1 or 2 each. */
+/* Customers (unit, key), orders (key, customer's key), lines (order's key, x); 1 or 2 each. The
+ * keys of customers and of orders have the same place in their tables. */
 static const int customers[4][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}};
 static const int orders[4][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}};
 static const int lines[3][2] = {{1, 1}, {2, 1}, {1, 2}};
@@ -59,7 +60,7 @@ static FILE *begin(const char *name, const char *head)
 /* Keys and units are those of the world; n, s and x say which row it is in any world. */
 static void write_worlds(void)
 {
-    FILE *files[] = {begin("customer", "unit,ckey,n"), begin("orders", "okey,ocust,s"),
+    FILE *files[] = {begin("customer", "unit,ckey,n"), begin("orders", "ocust,okey,s"),
                      begin("lines", "lorder,x"), begin("label", "lx,g")};
     for (int w = 0; w < WORLDS; w++) {
         for (int i = 0; i < 4; i++)
@@ -68,7 +69,7 @@ static void write_worlds(void)
                         i);
         for (int i = 0; i < 4; i++)
             if (has_order(w, i))
-                fprintf(files[1], "%d,%d,%d\n", 4 * w + orders[i][0], 4 * w + orders[i][1], i);
+                fprintf(files[1], "%d,%d,%d\n", 4 * w + orders[i][1], 4 * w + orders[i][0], i);
         for (int i = 0; i < 3; i++)
             if (has_line(w, i))
                 fprintf(files[2], "%d,%d\n", 4 * w + lines[i][0], lines[i][1]);
@@ -353,7 +354,12 @@ static void what_would_mix_units_is_refused(void **state)
     (void)state;
     static const char *const refused[] = {
         "SELECT COUNT(*) FROM lines JOIN orders ON x = s",
-        "SELECT COUNT(*) FROM lines JOIN customer ON lorder = ckey",
+        "SELECT COUNT(*) FROM lines JOIN customer ON lorder = ckey", /* the key of another table */
+        "SELECT COUNT(*) FROM lines JOIN orders ON lorder = ocust",
+        "SELECT COUNT(*) FROM orders JOIN customer ON okey = ckey",
+        "SELECT COUNT(*) FROM orders a JOIN orders b ON a.okey = b.ocust",
+        "SELECT COUNT(*) FROM customer WHERE EXISTS (SELECT 1 FROM lines WHERE lorder = ckey)",
+        "SELECT COUNT(*) FROM lines WHERE lorder IN (SELECT ckey FROM customer)",
         "SELECT COUNT(*) FROM lines, orders",
         "SELECT COUNT(*) FROM lines JOIN orders ON lorder > okey",
         "SELECT COUNT(*) FROM lines JOIN orders ON lorder = okey OR x = 1",
@@ -371,6 +377,33 @@ static void what_would_mix_units_is_refused(void **state)
         brume_query *query = NULL;
         if (brume_query_parse(refused[i], &catalog, &query, &error) != BRUME_EUNSUPPORTED)
             fail_msg("%s", refused[i]);
+    }
+}
+
+/* "notes" is linked to another column of orders than lines are. */
+static void links_to_two_columns_of_a_table_do_not_meet(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"SELECT COUNT(*) FROM notes JOIN orders ON lorder = ocust", "answered"},
+        {"SELECT COUNT(*) FROM lines JOIN orders ON lorder = okey", "answered"},
+        {"SELECT COUNT(*) FROM notes JOIN orders ON lorder = okey", "refused"},
+        {"SELECT COUNT(*) FROM lines JOIN orders ON lorder = ocust", "refused"},
+        {"SELECT COUNT(*) FROM lines a JOIN notes b ON a.lorder = b.lorder", "refused"},
+        {"SELECT COUNT(*) FROM lines WHERE lorder IN (SELECT lorder FROM notes)", "refused"}};
+    brume_catalog_table five[TABLES + 1];
+    memcpy(five, tables, sizeof tables);
+    five[TABLES] = tables[2];
+    five[TABLES].name = "notes";
+    five[TABLES].link = (brume_catalog_link){0, 1, 0};
+    const brume_catalog more = {five, TABLES + 1};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_query *query = NULL;
+        brume_status status = brume_query_parse(cases[i][0], &more, &query, &error);
+        if (status != (*cases[i][1] == 'a' ? BRUME_OK : BRUME_EUNSUPPORTED))
+            fail_msg("not %s: %s", cases[i][1], cases[i][0]);
+        if (status == BRUME_OK)
+            brume_query_free(query);
     }
 }
 
@@ -392,9 +425,9 @@ static void describe(size_t t)
                                       .column_count = descriptions[t].column_count,
                                       .dataset = "shop"};
     if (t == 1)
-        tables[t].link = (brume_catalog_link){1, 0, 1};
+        tables[t].link = (brume_catalog_link){0, 0, 1};
     if (t == 2)
-        tables[t].link = (brume_catalog_link){0, 1, 0};
+        tables[t].link = (brume_catalog_link){0, 1, 1};
 }
 
 static int prepare(void **state)
@@ -404,7 +437,7 @@ static int prepare(void **state)
     assert_non_null(mkdtemp(folder));
     write_worlds();
     static const char *const declared[] = {"unit bigint, ckey bigint, n bigint",
-                                           "okey bigint, ocust integer, s bigint",
+                                           "ocust integer, okey bigint, s bigint",
                                            "lorder integer, x bigint", "lx bigint, g bigint"};
     static declared_columns read[TABLES];
     static char paths[TABLES][128];
@@ -443,6 +476,7 @@ int main(void)
         cmocka_unit_test(a_row_counts_once_for_each_parent),
         cmocka_unit_test(wrong_units_are_found),
         cmocka_unit_test(what_would_mix_units_is_refused),
+        cmocka_unit_test(links_to_two_columns_of_a_table_do_not_meet),
     };
     return cmocka_run_group_tests(tests, prepare, finish);
 }

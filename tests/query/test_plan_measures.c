@@ -8,6 +8,7 @@
 
 #include "query/collect/collect.h"
 #include "query/collect/collect_parts.h"
+#include "query/plan/plan_limit.h"
 
 static const char *const kind_words[] = {
     [BRUME_MEASURE_UNITS] = "units",     [BRUME_MEASURE_PRESENCE] = "presence",
@@ -263,6 +264,39 @@ static void number_and_sum_of_a_mean_have_one_limit(void **state)
     }
 }
 
+/* Rejects: the sensitivity of another reach than that of the values, and of their squares less half
+ * of the largest. */
+static void a_limited_sum_has_the_reach_of_its_values(void **state)
+{
+    (void)state;
+    for (int64_t low = -20; low <= 20; low++)
+        for (int64_t high = low; high <= 20; high++) {
+            brume_measure measures[] = {
+                {.kind = BRUME_MEASURE_CENTRED, .low = low, .high = high, .noise = 3},
+                {.kind = BRUME_MEASURE_SQUARES, .low = low, .high = high, .noise = 3}};
+            brume_plan_limit limit = {.limit = 7, .known = true, .norm = 1};
+            int measure_limit[] = {0, 0};
+            brume_plan plan = {.measures = measures,
+                               .measure_count = 2,
+                               .by_totals = true,
+                               .limits = &limit,
+                               .limit_count = 1,
+                               .measure_limit = measure_limit};
+            double most[2] = {1, 1}; /* a constant has noise too */
+            brume_plan_apply_limits(&plan);
+            for (int64_t x = low; x <= high; x++) {
+                double centred = (double)(x - brume_measure_centre(&measures[0]));
+                double half = (double)brume_measure_half_square(&measures[1]);
+                most[0] = fmax(most[0], fabs(centred));
+                most[1] = fmax(most[1], fabs(centred * centred - half));
+            }
+            for (int i = 0; i < 2; i++) {
+                assert_holds(measures[i].sensitivity == 7 * most[i]);
+                assert_holds(measures[i].scale == 21 * most[i]);
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +307,7 @@ int main(void)
         cmocka_unit_test(quantiles_are_a_list_from_nine_on),
         cmocka_unit_test(whole_numbers_are_clamped_where_they_are_summed),
         cmocka_unit_test(number_and_sum_of_a_mean_have_one_limit),
+        cmocka_unit_test(a_limited_sum_has_the_reach_of_its_values),
     };
     return cmocka_run_group_tests_name("measures of plans", tests, NULL, NULL);
 }
