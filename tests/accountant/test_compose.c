@@ -428,7 +428,7 @@ static void ball_arithmetic_agrees_with_the_double_sums(void **state)
         {{.kind = BRUME_LOSS_POISSON_GAUSSIAN, .a = 3, .rate = 0.1}, 50, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int reversed = 0; reversed < 2; reversed++) {
+        for (unsigned reversed = 0; reversed < 2; reversed++) {
             if (reversed && cases[i].loss.kind != BRUME_LOSS_POISSON_GAUSSIAN)
                 continue;
             brume_law law;

@@ -6,6 +6,7 @@
 #include <brume/account/method.h>
 
 #include "accountant/renyi/renyi.h"
+#include "accountant/solve/solve.h"
 #include "accountant/terms.h"
 
 enum { OUTCOMES = 7, MOST_GROUP = 6 };
@@ -191,16 +192,32 @@ static double mixture(double x, double sigma, double rate, int members, int dire
     return p;
 }
 
-/* The delta of the very pair in which `gone` leave and `come` come, who pull the other way. */
+/* What lies above t of that mixture. */
+static double mixture_above(double t, double sigma, double rate, int members, int direction)
+{
+    double p = 0, ways = 1;
+    for (int j = 0; j <= members; j++) {
+        p += ways * pow(rate, j) * pow(1 - rate, members - j) * .5 *
+             erfc((t - direction * j) / (sigma * M_SQRT2));
+        ways *= (double)(members - j) / (j + 1);
+    }
+    return p;
+}
+
+/* The delta of the very pair in which `gone` leave and `come` come, who pull the other way: the
+ * loss grows with x, so that the best test is a threshold. */
 static double mixture_delta(double sigma, double rate, int gone, int come, double epsilon)
 {
-    double sum = 0, step = sigma / 400;
-    for (double x = -come - 12 * sigma; x < gone + 12 * sigma; x += step)
-        sum += fmax(mixture(x, sigma, rate, gone, 1) -
-                        exp(epsilon) * mixture(x, sigma, rate, come, -1),
-                    0) *
-               step;
-    return sum / (sigma * sqrt(2 * M_PI));
+    double low = -come - 30 * sigma, high = gone + 30 * sigma, all = high;
+    for (int i = 0; i < 90; i++) {
+        double t = .5 * (low + high);
+        bool above = mixture(t, sigma, rate, gone, 1) >
+                     exp(epsilon) * mixture(t, sigma, rate, come, -1);
+        *(above ? &high : &low) = t;
+    }
+    return high < all ? mixture_above(high, sigma, rate, gone, 1) -
+                            exp(epsilon) * mixture_above(high, sigma, rate, come, -1)
+                      : 0;
 }
 
 static double mixture_divergence(double sigma, double rate, int gone, int come, double alpha)
@@ -270,7 +287,7 @@ static void the_curve_of_a_group_on_a_sample_holds(void **state)
                 brume_term all = members_on_a_sample(sigma, rate, size);
                 brume_error error;
                 assert_ok(brume_cost_group(&one.cost, (uint64_t)size, &group.cost, &error));
-                assert_int_equal(group.cost.loss, BRUME_ABSENT); /* no order would be enough */
+                group.cost.loss = BRUME_ABSENT; /* the curve alone */
                 for (double alpha = 1.5; alpha < 5; alpha += .75) {
                     double bound = brume_renyi_upper(&group.cost, alpha);
                     double least = brume_renyi_sampled_gaussian_upper(&all.cost, alpha);
@@ -306,10 +323,165 @@ static void who_comes_while_another_goes_is_covered(void **state)
         assert_ok(brume_cost_group(&one.cost, 2, &terms[0].cost, &error));
         assert_ok(brume_compose_delta(terms, 2, epsilons[i], NULL, &out, &error));
         assert_true(out.value.upper >= exact * (1 - 1e-6));
+        assert_true(out.value.upper <= exact * 1.3); /* other splits may cost a little more */
         terms[0] = members_on_a_sample(sigma, rates[i], 2);
         assert_ok(brume_compose_delta(terms, 2, epsilons[i], NULL, &out, &error));
         assert_true(out.value.upper < exact * .99);
     }
+}
+
+/* Certified delta of `count` releases if `come` of the group come, by that order's law alone. */
+static double order_delta(double sigma, double rate, int size, int come, double count,
+                          double epsilon)
+{
+    brume_loss loss = {.kind = BRUME_LOSS_POISSON_GAUSSIAN_GROUP,
+                       .a = sigma,
+                       .rate = rate,
+                       .shift = (uint64_t)size};
+    brume_law law;
+    brume_error error;
+    brume_certified certified;
+    brume_asked asked = {.at = epsilon, .width = 1e-8};
+    assert_ok(brume_law_open(&loss, count, (uint64_t)come, &law, &error));
+    assert_true(law.orders_differ && law.members == (uint64_t)size && law.lost < 1e-50);
+    assert_true(brume_solve(&law, 1, &asked, &certified));
+    brume_law_close(&law);
+    return certified.value.upper + count * law.lost;
+}
+
+static void each_order_of_a_group_is_one_split(void **state)
+{
+    (void)state;
+    const double epsilons[] = {-.7, 0, .3, 1, 2.5};
+    for (double sigma = .3; sigma < 6; sigma *= 2.7)
+        for (double rate = .004; rate < 1; rate *= 6)
+            for (int size = 1; size <= 5; size += 2)
+                for (int come = 0; come <= size; come++)
+                    for (int i = 0; i < 5; i++) {
+                        double bound = order_delta(sigma, rate, size, come, 1, epsilons[i]);
+                        double exact = mixture_delta(sigma, rate, size - come, come, epsilons[i]);
+                        assert_true(exact <= bound * (1 + 1e-9) + 1e-15);
+                        /* tight: between neighbouring losses of the table it lies on a chord */
+                        if (exact > 1e-12 && epsilons[i] >= 0)
+                            assert_true(bound <= exact * 1.03 + 1e-6 * rate * rate);
+                        /* the mutant: one who comes counts as one who leaves */
+                        if (come > 0 && exact > 1e-3 && rate > .5 && sigma < 1 && i == 3)
+                            assert_true(fabs(order_delta(sigma, rate, size, come - 1, 1, 1) -
+                                             exact) > 1e-6);
+                    }
+}
+
+/* Two releases, exactly: the sum over x of P(x) (P[l > e - l(x)] - e^{e - l(x)} Q[...]), by a rule
+ * of equal steps. */
+static double two_releases_delta(double sigma, double rate, int gone, int come, double epsilon)
+{
+    enum { PLACES = 16000 };
+    static double p[PLACES], q[PLACES], loss[PLACES], p_above[PLACES + 1], q_above[PLACES + 1];
+    double from = -come - 9 * sigma, step = (gone + come + 18 * sigma) / PLACES, sum = 0;
+    for (int i = 0; i < PLACES; i++) {
+        double x = from + (i + .5) * step;
+        p[i] = mixture(x, sigma, rate, gone, 1) * step / (sigma * sqrt(2 * M_PI));
+        q[i] = mixture(x, sigma, rate, come, -1) * step / (sigma * sqrt(2 * M_PI));
+        loss[i] = log(p[i] / q[i]);
+    }
+    p_above[PLACES] = q_above[PLACES] = 0;
+    for (int i = PLACES - 1; i >= 0; i--) {
+        p_above[i] = p_above[i + 1] + p[i];
+        q_above[i] = q_above[i + 1] + q[i];
+    }
+    for (int i = 0, k = PLACES; i < PLACES; i++) { /* the loss grows with the place */
+        while (k > 0 && loss[k - 1] > epsilon - loss[i])
+            k--;
+        sum += fmax(p[i] * p_above[k] - exp(epsilon) * q[i] * q_above[k], 0);
+    }
+    return sum;
+}
+
+static void two_releases_for_a_group_cost_what_their_worst_split_does(void **state)
+{
+    (void)state;
+    for (double sigma = .4; sigma < 3; sigma *= 2.4)
+        for (double rate = .02; rate < .7; rate *= 5)
+            for (int size = 2; size <= 4; size++)
+                for (double epsilon = 0; epsilon < 3; epsilon += .9) {
+                    double most = 0;
+                    for (int gone = 0; gone <= size; gone++)
+                        most =
+                            fmax(most, two_releases_delta(sigma, rate, gone, size - gone, epsilon));
+                    brume_term term = sampled_gaussian(sigma, rate);
+                    brume_error error;
+                    assert_ok(brume_cost_group(&term.cost, (uint64_t)size, &term.cost, &error));
+                    term.count = 2;
+                    double bound = delta_at(&term, epsilon).upper;
+                    assert_true(most <= bound * (1 + 1e-5));
+                    assert_true(bound <= most * 1.03 + 1e-7);
+                }
+}
+
+/* In the plane, each member pulls in a direction and with a length of its own, at most 1: no pair
+ * of such data is further apart. One who is `gone` is in the first data, the others in the second.
+ */
+static double plane_delta(double sigma, double rate, int size, int gone, double pull[][2],
+                          double epsilon)
+{
+    double sum = 0, step = sigma / 8, reach = size + 6 * sigma;
+    for (double x = -reach; x < reach; x += step)
+        for (double y = -reach; y < reach; y += step) {
+            double p = 0, q = 0;
+            for (int in = 0; in < 1 << size; in++) {
+                double at[2][2] = {{0, 0}, {0, 0}}, weight[2] = {1, 1};
+                for (int i = 0; i < size; i++) {
+                    int side = i >= gone;
+                    weight[side] *= in >> i & 1 ? rate : 1 - rate;
+                    for (int d = 0; d < 2 && (in >> i & 1); d++)
+                        at[side][d] += pull[i][d];
+                }
+                /* the others' coins only average over the same law */
+                p += weight[0] * weight[1] *
+                     exp(-(pow(x - at[0][0], 2) + pow(y - at[0][1], 2)) / (2 * sigma * sigma));
+                q += weight[0] * weight[1] *
+                     exp(-(pow(x - at[1][0], 2) + pow(y - at[1][1], 2)) / (2 * sigma * sigma));
+            }
+            sum += fmax(p - exp(epsilon) * q, 0) * step * step;
+        }
+    return sum / (2 * M_PI * sigma * sigma);
+}
+
+static void no_contributions_in_the_plane_exceed_the_law_of_a_group(void **state)
+{
+    (void)state;
+    double nearest = 0;
+    for (int trial = 0; trial < 36; trial++) {
+        double sigma = .6 + .5 * (trial % 3), rate = .1 + .25 * (trial % 4), pull[3][2];
+        int size = 2 + trial % 2, gone = (int)(next() % (uint64_t)(size + 1));
+        double epsilon = .4 * (trial % 4), base = 6.283 * (double)(next() >> 11) * 0x1p-53;
+        for (int i = 0; i < size; i++) {
+            double turn = base + (trial < 20 ? 0 : 3 * (double)(next() >> 11) * 0x1p-53);
+            double length = trial < 20 || next() % 2 ? 1 : (double)(next() >> 11) * 0x1p-53;
+            turn += i >= gone ? M_PI : 0;
+            pull[i][0] = length * cos(turn);
+            pull[i][1] = length * sin(turn);
+        }
+        double exact = plane_delta(sigma, rate, size, gone, pull, epsilon);
+        double bound = order_delta(sigma, rate, size, size - gone, 1, epsilon);
+        assert_true(exact <= bound * (1 + 2e-3) + 1e-9); /* of the rule in the plane */
+        nearest = fmax(nearest, exact / bound);
+        /* the mutant: half of the shift */
+        if (trial < 20 && gone > 0)
+            assert_true(exact > order_delta(2 * sigma, rate, size, size - gone, 1, epsilon));
+    }
+    assert_true(nearest > .98);
+}
+
+/* A member that is in both data only moves both, and one of another size has another order. */
+static void groups_of_different_sizes_are_refused(void **state)
+{
+    (void)state;
+    brume_term terms[2] = {sampled_gaussian(1, .1), sampled_gaussian(1, .1)};
+    brume_composition out;
+    brume_error error;
+    assert_ok(brume_cost_group(&terms[0].cost, 2, &terms[0].cost, &error));
+    assert_int_equal(brume_compose_delta(terms, 2, 1, NULL, &out, &error), BRUME_EUNSUPPORTED);
 }
 
 /* Beyond what a curve is computed for, the sample is not counted on. */
@@ -333,6 +505,10 @@ int main(void)
         cmocka_unit_test(members_who_all_leave_are_dominated),
         cmocka_unit_test(the_curve_of_a_group_on_a_sample_holds),
         cmocka_unit_test(who_comes_while_another_goes_is_covered),
+        cmocka_unit_test(each_order_of_a_group_is_one_split),
+        cmocka_unit_test(two_releases_for_a_group_cost_what_their_worst_split_does),
+        cmocka_unit_test(no_contributions_in_the_plane_exceed_the_law_of_a_group),
+        cmocka_unit_test(groups_of_different_sizes_are_refused),
         cmocka_unit_test(a_large_group_is_charged_without_its_sample),
     };
     return cmocka_run_group_tests_name("accountant group", tests, NULL, NULL);

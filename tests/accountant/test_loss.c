@@ -111,7 +111,7 @@ static void sampled_pure_in_both_directions(void **state)
     two.count = 2;
     double up = log1p(q * expm1(e)), down = log1p(q * expm1(-e)); /* where Q has 1-p, and p */
     double of_up = (1 - q) * (1 - p) + q * p;
-    for (int reversed = 0; reversed < 2; reversed++) {
+    for (unsigned reversed = 0; reversed < 2; reversed++) {
         double high = reversed ? -down : up, low = reversed ? -up : down;
         double mass = reversed ? p : of_up;
         contains(&one, 1, reversed, (high + low) / 2, mass);
@@ -188,7 +188,7 @@ static void divergences_near_order_one_agree_with_the_moments(void **state)
                                 term_of(BRUME_LOSS_POISSON_DISCRETE_LAPLACE, .5, .3, 2, 1)};
     brume_error error = {0};
     for (size_t i = 0; i < 4; i++)
-        for (int reversed = 0; reversed < 2; reversed++) {
+        for (unsigned reversed = 0; reversed < 2; reversed++) {
             double mean, variance, d1, d2, h = 1e-3;
             assert_ok(brume_loss_moments(&terms[i], 1, reversed, &mean, &variance, &error));
             assert_ok(brume_loss_renyi(&terms[i], 1, reversed, 1 + h, &d1, &error));

@@ -206,7 +206,7 @@ static void every_outcome_counts_and_the_orders_are_not_swapped(void **state)
         double epsilon0 = exp10(-2.5 + 3.5 * sequence_share(&seed));
         uint64_t count = 1 + (uint64_t)(60 * sequence_share(&seed) * sequence_share(&seed));
         brume_term term = sampled_pure(rate, epsilon0, count);
-        for (int added = 0; added < 2; added++) {
+        for (unsigned added = 0; added < 2; added++) {
             double top = (double)count *
                          (added ? -log1p(rate * expm1(-epsilon0)) : log1p(rate * expm1(epsilon0)));
             double epsilon = top * sequence_share(&seed);
@@ -259,7 +259,7 @@ static void mixtures_contain_the_sum_over_all_outcomes(void **state)
         for (size_t j = 0; j < count; j++)
             size += (double)terms[j].count * scale * (terms[j].cost.law.rate + 0.3);
         double epsilon = size * 0.7 * sequence_share(&seed), larger = 0;
-        for (int added = 0; added < 2; added++) {
+        for (unsigned added = 0; added < 2; added++) {
             brume_interval value = solved(terms, count, epsilon, added);
             double right = truth(terms, count, epsilon, added);
             larger = fmax(larger, right);
@@ -381,7 +381,7 @@ static void ball_arithmetic_agrees(void **state)
         size_t count = 0;
         while (count < 3 && cases[i][count].count > 0)
             count++;
-        for (int added = 0; added < 2; added++) {
+        for (unsigned added = 0; added < 2; added++) {
             brume_merged merged;
             brume_error error;
             assert_ok(brume_merge_terms(cases[i], count, added, &merged, &error));

@@ -25,7 +25,7 @@ static void rays_and_lines_overlap(void **state)
                  {0.01, 1.5, 500, .2}, {0.001, 4, 1e4, 0.13}, {0.001, 2, 1e6, 2.4},
                  {0.001, 10, 1e6, 0.6}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int reversed = 0; reversed < 2; reversed++) {
+        for (unsigned reversed = 0; reversed < 2; reversed++) {
             brume_loss loss = {.kind = BRUME_LOSS_POISSON_GAUSSIAN};
             loss.a = cases[i].sigma;
             loss.rate = cases[i].rate;

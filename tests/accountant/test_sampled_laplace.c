@@ -255,7 +255,7 @@ static void ball_arithmetic_agrees(void **state)
                              {sampled_laplace(0.1, 1, 1), gaussian(1, 1)},
                              {sampled_laplace(0.3, 2, 3)}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int added = 0; added < 2; added++) {
+        for (unsigned added = 0; added < 2; added++) {
             brume_merged merged;
             brume_error error;
             assert_ok(
@@ -280,7 +280,7 @@ static void a_tradeoff_has_both_ends(void **state)
     assert_ok(brume_compose_tradeoff(terms, 1, 0.05, NULL, &one, &error));
     assert_ok(brume_compose_tradeoff(terms + 1, 1, 0.05, NULL, &ten, &error));
     double best[2] = {0, 0};
-    for (int added = 0; added < 2; added++)
+    for (unsigned added = 0; added < 2; added++)
         for (double at = -3; at < 3; at += 1e-4) {
             double u = exp(at);
             best[added] = fmax(best[added], (double)(1 - profile(u, 1, 0.3L, added) - u * 0.05L));

@@ -31,6 +31,8 @@ typedef enum brume_loss_kind {
                                      add-remove only, and so are the next */
     BRUME_LOSS_POISSON_LAPLACE,   /* a = epsilon0 = L1 sensitivity / scale, at most 16; rate */
     BRUME_LOSS_POISSON_DISCRETE_LAPLACE, /* a = 1/scale, shift = integer sensitivity, rate */
+    BRUME_LOSS_POISSON_GAUSSIAN_GROUP,   /* a and rate of one record, shift = how many records, of
+                                            which any may come while the others leave */
 } brume_loss_kind;
 
 typedef struct brume_loss {

@@ -50,10 +50,11 @@ static void atoms(acb_t out, const brume_law *law, const acb_t s)
     arb_set_d(a, law->a);
     const brume_points *table = brume_table_points(law);
     bool kary = law->source.kind == BRUME_LOSS_KARY;
+    bool stored = law->unit == 0 || law->source.kind == BRUME_LOSS_POISSON_GAUSSIAN_GROUP;
     slong shift = law->unit > 0 ? (slong)round(2 * law->top / law->unit) : 0;
-    slong count = law->unit == 0 ? (slong)table->count : kary ? 3 : shift + 1;
+    slong count = stored ? (slong)table->count : kary ? 3 : shift + 1;
     for (slong j = 0; j < count; j++) {
-        if (law->unit == 0) {
+        if (stored) {
             arb_set_d(a, table->loss[j]);
             exp_real(mass, table->log_mass[j]);
             acb_mul_arb(term, s, a, BITS);

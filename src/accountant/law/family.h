@@ -10,6 +10,7 @@ typedef brume_status brume_law_opener(brume_law *law, brume_error *error);
 brume_law_opener brume_gaussian_open, brume_laplace_open, brume_pure_open, brume_table_law_open;
 brume_law_opener brume_discrete_gaussian_open, brume_discrete_laplace_open;
 brume_law_opener brume_sampled_gaussian_open, brume_sampled_laplace_open, brume_sampled_pure_open;
+brume_law_opener brume_sampled_group_open;
 
 /* A state of `size` bytes, all 0; the error says what it was for. */
 BRUME_MUST_USE brume_status brume_law_allocate(brume_law *law, size_t size, brume_error *error);

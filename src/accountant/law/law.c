@@ -38,12 +38,16 @@ static const struct kind {
                                              .shifted = true,
                                              .inner = BRUME_LOSS_DISCRETE_LAPLACE,
                                              .open = brume_table_law_open},
+    [BRUME_LOSS_POISSON_GAUSSIAN_GROUP] = {.sampled = true,
+                                           .shifted = true,
+                                           .open = brume_sampled_group_open},
 };
 
 /* The same law by the simplest description there is. */
 static brume_loss simplified(brume_loss loss)
 {
-    if (loss.rate == 1 && kinds[loss.kind].sampled) { /* everybody is in the sample */
+    if (loss.rate == 1 &&
+        kinds[loss.kind].inner != BRUME_LOSS_NONE) { /* everybody is in the sample */
         if (loss.kind == BRUME_LOSS_POISSON_GAUSSIAN)
             loss.a = 1 / loss.a; /* mu of sigma */
         loss.kind = kinds[loss.kind].inner;
@@ -59,7 +63,7 @@ static brume_loss simplified(brume_loss loss)
     return loss;
 }
 
-brume_status brume_law_open(const brume_loss *loss, double count, bool reversed, brume_law *out,
+brume_status brume_law_open(const brume_loss *loss, double count, uint64_t come, brume_law *out,
                             brume_error *error)
 {
     if ((size_t)loss->kind >= sizeof kinds / sizeof *kinds || !kinds[loss->kind].open)
@@ -76,7 +80,9 @@ brume_status brume_law_open(const brume_loss *loss, double count, bool reversed,
     law.a = law.source.a;
     law.rate = law.source.rate;
     law.shift = (double)law.source.shift;
-    law.reversed = reversed;
+    law.come = come;
+    law.reversed = come > 0;
+    law.members = 1;
     brume_status status = kinds[law.source.kind].open(&law, error);
     if (status != BRUME_OK) {
         brume_law_close(&law);
@@ -225,10 +231,12 @@ static brume_status check_law(const brume_loss *law, brume_error *error)
     bool sampled = law->kind == BRUME_LOSS_POISSON_GAUSSIAN ||
                    law->kind == BRUME_LOSS_POISSON_PURE ||
                    law->kind == BRUME_LOSS_POISSON_LAPLACE ||
-                   law->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
+                   law->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE ||
+                   law->kind == BRUME_LOSS_POISSON_GAUSSIAN_GROUP;
     bool shifted = law->kind == BRUME_LOSS_DISCRETE_LAPLACE ||
                    law->kind == BRUME_LOSS_DISCRETE_GAUSSIAN ||
-                   law->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
+                   law->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE ||
+                   law->kind == BRUME_LOSS_POISSON_GAUSSIAN_GROUP;
     if (!(law->a >= 0))
         return refuse_cost("law.a", law->a, "at least 0", error);
     if (sampled && !(law->rate >= 0 && law->rate <= 1))

@@ -71,8 +71,11 @@ struct brume_law {
     brume_loss source;     /* what it was opened from; kind NONE for a table of atoms */
     double count;          /* of draws */
     double a, rate, shift; /* the parameters of `source` */
-    bool reversed;         /* of a Poisson sample: the order (Q, P), a record added */
+    uint64_t come;         /* of a Poisson sample: how many records come, while the rest leave */
+    bool reversed;         /* ... of one record: the order (Q, P), it comes */
     bool orders_differ;    /* the two orders of the pair have different laws */
+    uint64_t members;      /* where orders differ: of so many records any number may come */
+    double lost;           /* mass at +infinity, beside these losses: what one draw may cut off */
 
     double unit; /* all losses lie in centre + unit * (Z + half/2); 0 if in no lattice */
     bool half;
@@ -88,10 +91,11 @@ struct brume_law {
     void *state;    /* of the family */
 };
 
-/* A law from its public description, `count` draws of it. `reversed` chooses the order of the pair
- * where it matters. Errors: BRUME_EARGUMENT for parameters out of range, BRUME_EUNSUPPORTED,
- * BRUME_EMEMORY. A law may be copied to be read, but only one copy may be settled and closed. */
-BRUME_MUST_USE brume_status brume_law_open(const brume_loss *loss, double count, bool reversed,
+/* A law from its public description, `count` draws of it. `come` chooses the order of the pair
+ * where it matters: so many records come and the others leave. Errors: BRUME_EARGUMENT for
+ * parameters out of range, BRUME_EUNSUPPORTED, BRUME_EMEMORY. A law may be copied to be read, but
+ * only one copy may be settled and closed. */
+BRUME_MUST_USE brume_status brume_law_open(const brume_loss *loss, double count, uint64_t come,
                                            brume_law *out, brume_error *error);
 
 /* A law from a table of atoms (log masses), which is copied. */

@@ -49,7 +49,8 @@ void brume_points_restart(brume_points *points);
 
 /* --- tables of atoms as laws: table.c --- */
 
-enum { BRUME_TABLE_MOST_SHIFT = 64 }; /* of a discrete Laplace; a larger one has a closed form */
+enum { BRUME_GROUP_MOST_MEMBERS = 16 }; /* of a group on a sample that has a table */
+enum { BRUME_TABLE_MOST_SHIFT = 64 };   /* of a discrete Laplace; a larger one has a closed form */
 
 /* The atoms of a law that is a table; NULL if it is none. */
 const brume_points *brume_table_points(const brume_law *law);

@@ -40,7 +40,7 @@ static brume_status open_one(const brume_law *law, way direction, brume_law *out
         loss.a = brume_parameter_moved(loss.a, (int)direction);
         loss.rate = fmin(1, brume_parameter_moved(loss.rate, (int)direction));
     }
-    return brume_law_open(&loss, law->count, law->reversed, out, NULL);
+    return brume_law_open(&loss, law->count, law->come, out, NULL);
 }
 
 void brume_shifted_close(brume_law *laws, size_t count)
@@ -160,7 +160,7 @@ static brume_law *open_laws(const brume_law *laws, size_t count, double measure,
         /* unit = a or 2a: exact, and so is the product */
         loss.a = multiple * measure / (laws[i].unit / laws[i].a);
         *same &= loss.a == laws[i].a;
-        if (brume_law_open(&loss, laws[i].count, laws[i].reversed, &out[i], NULL) != BRUME_OK) {
+        if (brume_law_open(&loss, laws[i].count, laws[i].come, &out[i], NULL) != BRUME_OK) {
             brume_shifted_close(out, count);
             return NULL;
         }

@@ -174,7 +174,10 @@ static const brume_law_family kary_family = {.name = "k-ary randomized response"
 
 const brume_points *brume_table_points(const brume_law *law)
 {
-    return law->family == &table_family || law->family == &kary_family ? law->state : NULL;
+    return law->family == &table_family || law->family == &kary_family ||
+                   law->source.kind == BRUME_LOSS_POISSON_GAUSSIAN_GROUP
+               ? law->state
+               : NULL;
 }
 
 brume_status brume_table_law_open(brume_law *law, brume_error *error)

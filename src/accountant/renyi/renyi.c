@@ -115,6 +115,8 @@ static double law_upper(const brume_loss *law, double alpha)
     case BRUME_LOSS_POISSON_PURE:
     case BRUME_LOSS_POISSON_DISCRETE_LAPLACE:
         return sampled_upper(law, alpha);
+    case BRUME_LOSS_POISSON_GAUSSIAN_GROUP:
+        return brume_renyi_sampled_group_upper(&cost, alpha);
     }
     return INFINITY;
 }
@@ -177,15 +179,16 @@ static double law_rough(const brume_loss *law, double alpha)
     double most = NAN;
     if (law->kind == BRUME_LOSS_NONE || law->kind == BRUME_LOSS_POISSON_LAPLACE)
         return NAN;
-    if (law->kind == BRUME_LOSS_POISSON_GAUSSIAN || law->kind == BRUME_LOSS_DISCRETE_GAUSSIAN)
+    if (law->kind == BRUME_LOSS_POISSON_GAUSSIAN || law->kind == BRUME_LOSS_DISCRETE_GAUSSIAN ||
+        law->kind == BRUME_LOSS_POISSON_GAUSSIAN_GROUP)
         return law_upper(law, alpha);
     double quick = brume_renyi_quick_upper(law, alpha - 1);
     if (quick < INFINITY)
         return quick;
     bool differ = true;
-    for (int reversed = 0; reversed < 2 && differ; reversed++) {
+    for (unsigned come = 0; come < 2 && differ; come++) {
         brume_law one;
-        if (brume_law_open(law, 1, reversed, &one, NULL) != BRUME_OK)
+        if (brume_law_open(law, 1, come, &one, NULL) != BRUME_OK)
             return NAN;
         double value = (double)(brume_law_cumulant(&one, alpha - 1, NULL, NULL) / (alpha - 1));
         most = fmax(most, value); /* fmax passes over a NaN */

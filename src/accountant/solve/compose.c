@@ -189,13 +189,13 @@ static brume_status delta_of_order(both_orders *both, bool second, brume_merged 
     return BRUME_OK;
 }
 
-static brume_status visit_order(void *context, bool reversed, brume_merged *merged, bool *done,
+static brume_status visit_order(void *context, bool again, brume_merged *merged, bool *done,
                                 brume_error *error)
 {
     both_orders *both = context;
     brume_certified one;
-    BRUME_TRY((both->asked.of_delta ? epsilon_of_order : delta_of_order)(both, reversed, merged,
-                                                                         &one, error));
+    BRUME_TRY((both->asked.of_delta ? epsilon_of_order : delta_of_order)(both, again, merged, &one,
+                                                                         error));
     brume_certified_take_larger(&both->certified, &one);
     *done = both->result.infinite;
     both->result.value = both->certified.value;

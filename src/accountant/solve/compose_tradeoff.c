@@ -148,12 +148,12 @@ typedef struct both_orders {
     brume_diagnostics work;
 } both_orders;
 
-static brume_status visit_order(void *context, bool reversed, brume_merged *merged, bool *done,
+static brume_status visit_order(void *context, bool again, brume_merged *merged, bool *done,
                                 brume_error *error)
 {
     both_orders *both = context;
     brume_composition *result = &both->result;
-    (void)reversed;
+    (void)again;
     (void)done;
     result->has_lower = merged->has_lower;
     result->failure = merged->failure_ends;

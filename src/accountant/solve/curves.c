@@ -62,10 +62,10 @@ static bool has_better_curve(const brume_cost *cost)
     return cost->loss != BRUME_EXACT && (own || line || has_better_rho(cost));
 }
 
-static brume_status visit_order(void *context, bool reversed, brume_merged *merged, bool *done,
+static brume_status visit_order(void *context, bool again, brume_merged *merged, bool *done,
                                 brume_error *error)
 {
-    (void)reversed;
+    (void)again;
     (void)done;
     return brume_curve_bound_order(context, merged, error);
 }

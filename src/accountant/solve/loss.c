@@ -339,6 +339,7 @@ static bool sum_law(const brume_loss *law, bool reversed, sums *all)
     case BRUME_LOSS_DISCRETE_GAUSSIAN:
         discrete_gaussian(law, all);
         return true;
+    case BRUME_LOSS_POISSON_GAUSSIAN_GROUP: /* no release of one unit has it */
     case BRUME_LOSS_NONE:
         break;
     }

@@ -39,11 +39,13 @@ static brume_status loss_of(const brume_cost *cost, brume_loss *loss, bool *exac
         *loss = cost->law;
         if (loss->kind != BRUME_LOSS_POISSON_GAUSSIAN && loss->kind != BRUME_LOSS_POISSON_PURE &&
             loss->kind != BRUME_LOSS_POISSON_LAPLACE &&
-            loss->kind != BRUME_LOSS_POISSON_DISCRETE_LAPLACE)
+            loss->kind != BRUME_LOSS_POISSON_DISCRETE_LAPLACE &&
+            loss->kind != BRUME_LOSS_POISSON_GAUSSIAN_GROUP)
             loss->rate = 0;
         if (loss->kind != BRUME_LOSS_KARY && loss->kind != BRUME_LOSS_DISCRETE_LAPLACE &&
             loss->kind != BRUME_LOSS_POISSON_DISCRETE_LAPLACE &&
-            loss->kind != BRUME_LOSS_DISCRETE_GAUSSIAN)
+            loss->kind != BRUME_LOSS_DISCRETE_GAUSSIAN &&
+            loss->kind != BRUME_LOSS_POISSON_GAUSSIAN_GROUP)
             loss->shift = 0;
         *exact = cost->loss == BRUME_EXACT;
         return BRUME_OK;
@@ -78,7 +80,7 @@ static void add(long_sum *to, long double x)
     to->sum = sum;
 }
 
-static brume_status merge(item *items, size_t count, bool reversed, brume_merged *out,
+static brume_status merge(item *items, size_t count, uint64_t come, brume_merged *out,
                           brume_error *error)
 {
     qsort(items, count, sizeof *items, compare);
@@ -99,10 +101,15 @@ static brume_status merge(item *items, size_t count, bool reversed, brume_merged
             if (draws > 0x1p64L)
                 return brume_fail(error, BRUME_EARGUMENT, NULL, "more than 2^64 draws of one kind");
         }
-        BRUME_TRY(
-            brume_law_open(&loss, (double)draws, reversed, &out->laws[out->law_count], error));
+        BRUME_TRY(brume_law_open(&loss, (double)draws, come, &out->laws[out->law_count], error));
         brume_law *law = &out->laws[out->law_count++];
-        out->symmetric &= !law->orders_differ;
+        if (law->orders_differ) {
+            if (!out->symmetric && out->members != law->members)
+                return brume_fail(error, BRUME_EUNSUPPORTED, "give every release the same group",
+                                  "releases on a sample for groups of different sizes");
+            out->symmetric = false;
+            out->members = law->members;
+        }
         out->bounded &= law->bounded;
         i = end;
     }
@@ -129,7 +136,7 @@ static void settle_failure(const long_sum *log_survival, long double draws, doub
     out->infinite = out->failure >= 1;
 }
 
-brume_status brume_merge_terms(const brume_term *terms, size_t count, bool reversed,
+brume_status brume_merge_terms(const brume_term *terms, size_t count, uint64_t come,
                                brume_merged *out, brume_error *error)
 {
     if (count == 0)
@@ -172,7 +179,12 @@ brume_status brume_merge_terms(const brume_term *terms, size_t count, bool rever
             items[used++] = (item){.loss = loss, .count = (long double)term->count};
     }
     if (status == BRUME_OK)
-        status = merge(items, used, reversed, &merged, error);
+        status = merge(items, used, come, &merged, error);
+    for (size_t i = 0; i < merged.law_count; i++)
+        if (merged.laws[i].lost > 0) {
+            add(&log_survival, merged.laws[i].count * log1pl(-(long double)merged.laws[i].lost));
+            can_fail += 2; /* not a probability that is known exactly */
+        }
     free(items);
     if (certain) { /* whatever else is released */
         merged.failure = merged.failure_ends.lower = merged.failure_ends.upper = 1;
@@ -203,14 +215,14 @@ brume_status brume_each_order(const brume_term *terms, size_t count, brume_order
                               void *context, brume_error *error)
 {
     bool done = false;
-    for (int order = 0; order < 2 && !done; order++) {
+    for (uint64_t come = 0; !done; come++) {
         brume_merged merged;
-        BRUME_TRY(brume_merge_terms(terms, count, order == 1, &merged, error));
-        bool symmetric = merged.symmetric;
-        brume_status status = visit(context, order == 1, &merged, &done, error);
+        BRUME_TRY(brume_merge_terms(terms, count, come, &merged, error));
+        bool last = merged.symmetric || come >= merged.members;
+        brume_status status = visit(context, come > 0, &merged, &done, error);
         brume_merged_close(&merged);
         BRUME_TRY(status);
-        done |= symmetric;
+        done |= last;
     }
     return BRUME_OK;
 }

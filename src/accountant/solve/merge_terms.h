@@ -13,21 +13,23 @@ typedef struct brume_merged {
     double failure_error;        /* its relative error; 0: exact */
     brume_interval failure_ends; /* certified */
     bool infinite;               /* a term fails for certain */
-    bool symmetric;              /* both orders are the same */
+    bool symmetric;              /* all orders are the same */
+    uint64_t members;            /* else: of so many records any number may come */
     bool bounded;                /* every finite loss has a largest value */
     bool has_lower;              /* every law is attained */
     size_t curve_count;          /* terms with a Renyi curve or rho only, not in `laws` */
 } brume_merged;
 
-BRUME_MUST_USE brume_status brume_merge_terms(const brume_term *terms, size_t count, bool reversed,
+BRUME_MUST_USE brume_status brume_merge_terms(const brume_term *terms, size_t count, uint64_t come,
                                               brume_merged *out, brume_error *error);
 void brume_merged_close(brume_merged *merged);
 
-/* Both orders of the neighbours, first a record removed, then a record added, if that is not the
- * same: `visit` is called with the merged terms of each. It may set *done to end there, and may
- * take laws over by setting merged->law_count to 0. */
-typedef brume_status brume_order_visit(void *context, bool reversed, brume_merged *merged,
-                                       bool *done, brume_error *error);
+/* All orders of the neighbours, first all records removed, then one and more of them added in
+ * place, if that is not the same: `visit` is called with the merged terms of each; `again` after
+ * the first. It may set *done to end there, and may take laws over by setting merged->law_count to
+ * 0. */
+typedef brume_status brume_order_visit(void *context, bool again, brume_merged *merged, bool *done,
+                                       brume_error *error);
 BRUME_MUST_USE brume_status brume_each_order(const brume_term *terms, size_t count,
                                              brume_order_visit *visit, void *context,
                                              brume_error *error);

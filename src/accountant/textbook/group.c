@@ -9,13 +9,13 @@
  * mechanism that attains epsilon need not attain the worst law of a group.
  *
  * Of a Gaussian on a Poisson sample both data may be mixtures: of two units one may leave and the
- * other come. No order of a sampled law dominates that, so such groups have a Renyi curve and no
- * loss law. */
+ * other come. No order of one record's law dominates that: such groups have a law of their own,
+ * with an order for each number that comes. */
 #include <brume/account/method.h>
 
 #include <math.h>
 
-#include "accountant/law/law.h"
+#include "accountant/law/points.h"
 #include "accountant/renyi/renyi.h"
 #include "accountant/textbook/pure.h"
 #include "base/error.h"
@@ -42,10 +42,11 @@ static bool group_law(const brume_loss *law, uint64_t size, brume_loss *out)
             return false;
         result.shift = law->shift * size;
         break;
-    case BRUME_LOSS_POISSON_GAUSSIAN: /* some may come while others go: a curve, see below */
+    case BRUME_LOSS_POISSON_GAUSSIAN: /* some may come while others go: see below */
     case BRUME_LOSS_POISSON_PURE:     /* several records may enter the sample: another pair */
     case BRUME_LOSS_POISSON_LAPLACE:
     case BRUME_LOSS_POISSON_DISCRETE_LAPLACE:
+    case BRUME_LOSS_POISSON_GAUSSIAN_GROUP: /* it is one already */
     case BRUME_LOSS_NONE:
         return false;
     }
@@ -55,13 +56,17 @@ static bool group_law(const brume_loss *law, uint64_t size, brume_loss *out)
     return true;
 }
 
-/* The curve of a group on a Poisson sample; of a large group, whose curve would take long, the law
- * without sampling, which costs more. */
-static void group_curve(const brume_loss *law, uint64_t size, brume_cost *out)
+/* A group on a Poisson sample: its law, and its curve. Of a larger group, or one whose noise is far
+ * from its shift, the curve alone; of a large one, whose curve would take long, the law without
+ * sampling, which costs more. */
+static void sampled_group(const brume_loss *law, uint64_t size, brume_cost *out)
 {
     enum { MOST_CURVE = 64 };
     out->law = *law;
     if (size <= MOST_CURVE) {
+        bool near = law->a >= (double)size / 40 && law->a <= 1e4;
+        out->loss = size <= BRUME_GROUP_MOST_MEMBERS && near ? BRUME_UPPER : BRUME_ABSENT;
+        out->law.kind = BRUME_LOSS_POISSON_GAUSSIAN_GROUP;
         out->law.shift = size;
         out->renyi = BRUME_UPPER;
         out->renyi_upper = brume_renyi_sampled_group_upper;
@@ -125,7 +130,7 @@ brume_status brume_cost_group(const brume_cost *cost, uint64_t size, brume_cost 
         if (cost->loss != BRUME_ABSENT && group_law(&law, size, &result.law))
             result.loss = exact ? cost->loss : BRUME_UPPER;
         if (cost->loss != BRUME_ABSENT && law.kind == BRUME_LOSS_POISSON_GAUSSIAN)
-            group_curve(&law, size, &result);
+            sampled_group(&law, size, &result);
         if (cost->concentrated != BRUME_ABSENT) {
             double factor = brume_multiply_up(brume_count_up(size), brume_count_up(size));
             result.concentrated = BRUME_UPPER;
