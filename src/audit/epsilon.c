@@ -10,9 +10,9 @@
 #include "audit/proportion.h"
 #include "base/error.h"
 
-/* The part that events are chosen on: half of few draws, a quarter of more, of very many so many.
- */
-enum { ENOUGH = 1000, MOST_LEARNED = 1 << 18 };
+/* The part that events are chosen on: half of few draws, a quarter of more, of very many so many,
+ * which take 128 MiB. */
+enum { ENOUGH = 1000, MOST_LEARNED = 1 << 23 };
 
 /* The caution (below) with which few draws choose an event that others judge. */
 static const double BOLD = 2;
@@ -182,6 +182,13 @@ static void conclude(const brume_audit_options *options, const brume_bin_counts 
     out->delta_lower = bound_both(options, out, &out->delta_event, alarm / 4, delta_of);
     out->rho_lower = fmax(bound_both(options, out, &out->event, alarm / 2, rho_of),
                           bound_both(options, out, &out->delta_event, alarm / 4, rho_of));
+    /* Where delta at the claimed epsilon is above the claim, epsilon at the claimed delta is, too:
+     * by the same event, of whose region both are functions. */
+    double by_delta = bound_both(options, out, &out->delta_event, alarm / 4, epsilon_of);
+    if (by_delta > out->epsilon_lower) {
+        out->epsilon_lower = by_delta;
+        out->event = out->delta_event;
+    }
     for (size_t i = 0; i < BRUME_AUDIT_CURVE; i++) {
         brume_audit_event *point = &out->curve[i];
         bound(&out->bins, counts, out->draws, alarm / 4 / BRUME_AUDIT_CURVE, point);
@@ -286,6 +293,9 @@ brume_status brume_audit_guess(brume_audit_draw *draw, const void *context,
         half.caution = BOLD;
         half.never = BOLD * BOLD;
         *epsilon = judged(bins, counts, promise_epsilon, &half, &audit);
+        /* Delta may be as small as one of these draws: it is what these few are sure of. */
+        audit.draws = (double)few;
+        audit.caution = audit.never = 1;
         *delta = judged(bins, counts, promise_delta, &half, &audit);
     } else if (status == BRUME_OK) {
         aim of = aim_of(options, few, options->samples);

@@ -32,7 +32,7 @@ enum { BRUME_AUDIT_CURVE = 8 };
 
 typedef struct brume_audit_result {
     double epsilon_lower, delta_lower, rho_lower; /* >= 0 */
-    brume_audit_event event;                      /* of epsilon */
+    brume_audit_event event;                      /* of epsilon; it may be that of delta */
     brume_audit_event delta_event;
     brume_audit_event curve[BRUME_AUDIT_CURVE];
     uint64_t draws; /* that count, on each neighbour */

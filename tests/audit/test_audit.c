@@ -311,6 +311,32 @@ static void broken_mechanisms_are_caught_with_a_witness(void **state)
     }
 }
 
+/* Draws that just do to show a leak: the event that promises most for epsilon is another one, and
+ * who reads epsilon alone sees the violation all the same. */
+static void a_violation_of_delta_is_one_of_epsilon(void **state)
+{
+    (void)state;
+    size_t violations = 0;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        brume_error error = {0};
+        brume_audit_result result;
+        brume_audit_options options = {
+            .samples = 30000, .confidence = .999, .delta = .008, .epsilon = 1};
+        brume_bits *bits = brume_tape_open_seeded(seed);
+        assert_ok(brume_audit_epsilon(sometimes_the_truth, NULL, &options, bits, &result, &error));
+        brume_bits_close(bits);
+        if (!(result.delta_lower > options.delta))
+            continue;
+        violations++;
+        if (!(result.epsilon_lower > options.epsilon))
+            fail_msg("delta %g of %g, epsilon %g of %g", result.delta_lower, options.delta,
+                     result.epsilon_lower, options.epsilon);
+        assert_true(result.event.hits[result.event.of.second] >
+                    result.event.hits[!result.event.of.second]);
+    }
+    assert_true(violations >= 3);
+}
+
 /* A delta that covers a leak of one in a hundred makes it sound again. */
 static void a_leak_within_delta_is_no_violation(void **state)
 {
@@ -371,6 +397,7 @@ int main(int count, char **words)
         cmocka_unit_test(two_proportions_miss_no_more_often_than_stated),
         cmocka_unit_test(shipped_mechanisms_are_acquitted_and_seen_to_lose_something),
         cmocka_unit_test(broken_mechanisms_are_caught_with_a_witness),
+        cmocka_unit_test(a_violation_of_delta_is_one_of_epsilon),
         cmocka_unit_test(a_leak_within_delta_is_no_violation),
         cmocka_unit_test(bad_options_and_mechanisms_are_refused),
     };

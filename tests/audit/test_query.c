@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "audit/query/neighbours.h"
@@ -11,6 +12,7 @@
 #include "postgresql.h"
 #include "query/release/ask.h"
 #include "query/plan/make_plan.h"
+#include "query/plan/tables.h"
 #include "registered.h"
 
 typedef enum where { FILES, SERVER } where;
@@ -150,6 +152,7 @@ static void neighbours_differ_by_one_unit(void **state)
         brume_recipe_hints hints = {.threshold = 5,
                                     .epsilon = 1,
                                     .limits = true,
+                                    .replace = replace != 0,
                                     .means = true,
                                     .quantiles = true,
                                     .quantile = .5};
@@ -168,6 +171,104 @@ static void neighbours_differ_by_one_unit(void **state)
             assert_int_equal(units[1] - units[0], replace ? 0 : 1);
             brume_neighbours_close(pair);
         }
+        brume_question_close(question);
+        registered_close(&all);
+    }
+}
+
+/* ---- links ---- */
+
+/* Two tables of one dataset: lines are linked to customers by a key that is not the unit. */
+static void open_links(registered *all, brume_adjacency adjacency)
+{
+    static const char declared[] = "unit bigint, ckey bigint, lkey bigint, x bigint";
+    brume_error error = {0};
+    brume_decimal epsilon;
+    brume_filter filter;
+    FILE *file = registered_begin(all);
+    fputs("unit,ckey,lkey,x\n1,1,1,1\n", file);
+    registered_open(all, file, 21);
+    brume_tables *tables = brume_tables_open(2);
+    assert_non_null(tables);
+    tables->is_listed = true;
+    for (size_t t = 0; t < 2; t++) {
+        tables->list[t].name = strdup(t == 0 ? "customers" : "lines");
+        tables->list[t].policy = registered_file(all->csv, declared);
+        assert_ok(brume_policy_set_bounds(tables->list[t].policy, "x", "0", "100", &error));
+    }
+    assert_ok(brume_policy_set_unit(tables->list[0].policy, "unit", &error));
+    assert_ok(brume_policy_set_link(tables->list[1].policy, "lkey", "customers", "ckey", &error));
+    assert_ok(brume_tables_check(tables, &error));
+    assert_ok(brume_decimal_parse("1", &epsilon, &error));
+    assert_ok(brume_filter_make(BRUME_RULE_PURE, &epsilon, NULL, NULL, &filter, &error));
+    json_t *json = brume_tables_to_json(tables);
+    brume_registration registration = {.name = "shop",
+                                       .source = all->csv,
+                                       .data_version = "1",
+                                       .adjacency = adjacency,
+                                       .filter = &filter,
+                                       .policy = json};
+    assert_ok(brume_ledger_register(all->ledger, &registration, &error));
+    json_decref(json);
+    brume_tables_close(tables);
+}
+
+/* A whole number that the engine works out of customers c and their lines l. */
+static int64_t number_of(brume_neighbours *pair, const brume_question *question, bool second,
+                         const char *what)
+{
+    brume_error error = {0};
+    brume_engine *engine = NULL;
+    brume_rows *rows = NULL;
+    const brume_chunk *chunk = NULL;
+    brume_wire wire = BRUME_WIRE_INTEGER;
+    char *sql = NULL;
+    size_t lines = question->policies[0]->link_column ? 0 : 1;
+    assert_ok(brume_neighbours_engine(pair, 0, second, &engine, &error));
+    assert_true(asprintf(&sql,
+                         "SELECT CAST(COALESCE(%s, 0) AS BIGINT) FROM %s AS c LEFT JOIN %s AS l "
+                         "ON c.ckey = l.lkey",
+                         what, brume_engine_table(engine, 1 - lines),
+                         brume_engine_table(engine, lines)) > 0);
+    assert_ok(brume_engine_select(engine, sql, &wire, 1, &rows, &error));
+    assert_ok(brume_rows_next(rows, &chunk, &error));
+    assert_non_null(chunk);
+    int64_t number = chunk->columns[0].integers[0];
+    brume_rows_close(rows);
+    free(sql);
+    return number;
+}
+
+/* What others own is the same in both databases, also where the unit that differs owns it too. */
+static void what_others_own_by_links_stays(void **state)
+{
+    (void)state;
+    static const char sql[] = "SELECT COUNT(*) FROM lines l JOIN customers c ON l.lkey = c.ckey";
+    static const char others[] =
+        "SUM(hash(c.unit, c.x, l.x) % 1000003) FILTER (WHERE c.unit <> 90)";
+    static const char shared[] =
+        "COUNT(DISTINCT l.lkey) FILTER (WHERE c.unit = 90 AND l.lkey <> 90)";
+    for (int replace = 0; replace < 2; replace++) {
+        registered all;
+        brume_error error = {0};
+        brume_question *question = NULL;
+        brume_adjacency adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
+        open_links(&all, adjacency);
+        assert_ok(brume_question_open(all.ledger, sql, &question, &error));
+        assert_true(brume_neighbours_share(question));
+        brume_recipe_hints hints = {
+            .epsilon = 1, .limits = true, .replace = replace, .shared = true};
+        int64_t most = 0;
+        for (size_t i = 0; i < brume_neighbours_count(question, &hints); i++) {
+            brume_neighbours *pair = NULL;
+            assert_ok(brume_neighbours_open(question, adjacency, sql, &hints, i, &pair, &error));
+            assert_int_equal(number_of(pair, question, false, others),
+                             number_of(pair, question, true, others));
+            int64_t own = number_of(pair, question, true, shared);
+            most = own > most ? own : most;
+            brume_neighbours_close(pair);
+        }
+        assert_true(most >= 40); /* the unit that differs is one of the two owners of so many */
         brume_question_close(question);
         registered_close(&all);
     }
@@ -231,6 +332,7 @@ int main(void)
         cmocka_unit_test(what_is_released_is_found_to_differ),
         cmocka_unit_test(broken_queries_are_caught),
         cmocka_unit_test(neighbours_differ_by_one_unit),
+        cmocka_unit_test(what_others_own_by_links_stays),
         cmocka_unit_test(broken_queries_are_caught_on_a_server_too),
         cmocka_unit_test(rows_are_made_for_every_type_of_a_server),
     };

@@ -89,6 +89,30 @@ static bool visit_mean(const visitor *v, size_t row, size_t column, double value
     return good && (!any || visit_cell(v, row, column, "number", values));
 }
 
+/* How far a value is from that of the first row: noise that is not drawn for each of them shows. */
+static bool visit_beside(const visitor *v, size_t row, size_t column)
+{
+    const brume_value *first = cell(v->answer, 0, column), *value = cell(v->answer, row, column);
+    return row == 0 || first->kind != BRUME_VALUE_NUMBER ||
+           visit_cell(v, row, column, "beside", value->number - first->number);
+}
+
+/* Products of a value with those before it in its row: a number of values times a mean or a
+ * variance is a sum. */
+static bool visit_products(const visitor *v, size_t row, size_t column)
+{
+    double value = cell(v->answer, row, column)->number;
+    bool good = true;
+    for (size_t i = 0; good && i < column; i++) {
+        const brume_value *before = cell(v->answer, row, i);
+        char what[40];
+        snprintf(what, sizeof what, "times %zu", i);
+        if (before->kind == BRUME_VALUE_NUMBER && !v->answer->columns[i].is_key)
+            good = visit_cell(v, row, column, what, value * before->number);
+    }
+    return good;
+}
+
 /* Every feature of a row: that its key is there, then its values and their errors. */
 static bool visit_row(const visitor *v, size_t row)
 {
@@ -103,6 +127,8 @@ static bool visit_row(const visitor *v, size_t row)
         if (answer->columns[i].is_key)
             continue;
         good = visit_cell(v, row, i, "value", number ? value->number : 1);
+        if (good && number)
+            good = visit_beside(v, row, i) && visit_products(v, row, i);
         if (good && number && isfinite(error)) {
             good = visit_cell(v, row, i, "error", error);
             if (good && error > 0)

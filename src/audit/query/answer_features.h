@@ -16,9 +16,9 @@ typedef struct brume_answered {
 } brume_answered;
 
 /* Of a brume_answered, as a brume_seen: which keys are in the table, the numbers of each row, as
- * they are and over their error, texts, and what is said of each column; of a refusal its status
- * and its texts. A number is a feature; every other value, and every key, is one by itself, whose
- * number is 1.
+ * they are, over their error and less those of the first row, texts, and what is said of each
+ * column; of a refusal its status and its texts. A number is a feature; every other value, and
+ * every key, is one by itself, whose number is 1.
  *
  * The error of a mean says how large the noisy number of values was: its width is about that of the
  * noisy sum, which is in proportion to the limit, over that number. So both numbers behind a mean

@@ -12,10 +12,10 @@
 #include "audit/query/values.h"
 #include "base/error.h"
 
-enum { PUBLIC_ROWS = 12 };
+enum { PUBLIC_ROWS = 12, SPREAD_STEPS = 8 };
 
 /* Numbers of units. */
-enum { DIFFERING = 90, FIRST_LOW = 100, FIRST_HIGH = 5000 };
+enum { FIRST_OTHER = 1, DIFFERING = 90, FIRST_LOW = 100, FIRST_HIGH = 5000 };
 
 struct brume_neighbours {
     const brume_question *question;
@@ -77,27 +77,68 @@ static bool same_dataset(const brume_question *question, size_t a, size_t b)
     return strcmp(question->datasets[a]->name, question->datasets[b]->name) == 0;
 }
 
-/* Does the column say whose a row is: the unit, a link, or what a link of another table leads to?
- */
-static bool is_of_unit(const brume_question *question, size_t table, const char *column)
+static bool is_column(const char *name, const char *column)
 {
-    const brume_policy *policy = question->policies[table];
-    if ((policy->unit && strcmp(policy->unit, column) == 0) ||
-        (policy->link_column && strcmp(policy->link_column, column) == 0))
-        return true;
-    for (size_t t = 0; t < question->table_count; t++) {
-        const brume_policy *child = question->policies[t];
-        if (child->link_column && same_dataset(question, t, table) &&
-            strcmp(child->parent, own_name(question, table)) == 0 &&
-            strcmp(child->parent_column, column) == 0)
+    return name && strcmp(name, column) == 0;
+}
+
+static bool is_child_of(const brume_question *question, size_t child, size_t table)
+{
+    const brume_policy *policy = question->policies[child];
+    return policy->link_column && same_dataset(question, child, table) &&
+           strcmp(policy->parent, own_name(question, table)) == 0;
+}
+
+/* Do links of other tables lead to the column, or, NULL, to any column of the table? */
+static bool is_linked_to(const brume_question *question, size_t table, const char *column)
+{
+    for (size_t t = 0; t < question->table_count; t++)
+        if (is_child_of(question, t, table) &&
+            (!column || strcmp(question->policies[t]->parent_column, column) == 0))
             return true;
-    }
     return false;
 }
 
 static bool has_units(const brume_policy *policy)
 {
     return policy->unit || policy->link_column;
+}
+
+/* A column by which rows of other tables may be linked to several units: it does not say by itself
+ * whose a row is. */
+static bool is_shared_key(const brume_question *question, size_t table, const char *column)
+{
+    const brume_policy *policy = question->policies[table];
+    return !is_column(policy->unit, column) && !is_column(policy->link_column, column) &&
+           is_linked_to(question, table, column);
+}
+
+/* Does the column say whose a row is: the unit, a link, or what a link of another table leads to?
+ */
+static bool is_of_unit(const brume_question *question, size_t table, const char *column)
+{
+    const brume_policy *policy = question->policies[table];
+    return is_column(policy->unit, column) || is_column(policy->link_column, column) ||
+           is_linked_to(question, table, column);
+}
+
+/* The number of a unit in a column that says whose a row is. Of every second table with shared keys
+ * two units have each other's: joins of keys of different tables then make rows of two units. */
+static unsigned number_in(const brume_question *question, size_t table, const char *column,
+                          unsigned unit)
+{
+    const brume_policy *policy = question->policies[table];
+    if (is_column(policy->unit, column))
+        return unit;
+    for (size_t t = 0; is_column(policy->link_column, column) && t < question->table_count; t++)
+        if (is_child_of(question, table, t))
+            return number_in(question, t, policy->parent_column, unit); /* links have no circle */
+    size_t before = 0;
+    for (size_t t = 0; t < table; t++)
+        before += is_linked_to(question, t, NULL);
+    if (before % 2 == 0 || (unit != DIFFERING && unit != FIRST_OTHER))
+        return unit;
+    return unit == DIFFERING ? FIRST_OTHER : DIFFERING;
 }
 
 /* Is the unit that differs missing from this table too, under add-remove? */
@@ -118,9 +159,15 @@ typedef struct row_choice {
 
 /* The text of a cell; `text` is room for one that is made. */
 static const char *cell_of(const brume_policy_column *column, const brume_values *values,
-                           uint64_t place, brume_row_choice choice, char text[64])
+                           uint64_t place, const row_choice *of, char text[64])
 {
+    enum { STEPS = 8 };
     bool bounded = values->low != values->high;
+    brume_row_choice choice = of->choice;
+    if (bounded && choice == BRUME_ROW_ANY && of->turn > 0) { /* groups have keys of their own */
+        brume_values_between(column, (1 + (double)(of->turn % (STEPS - 1))) / STEPS, text);
+        return text[0] ? text : values->texts[place];
+    }
     if (!bounded || choice == BRUME_ROW_ANY)
         return values->texts[place];
     switch (choice) {
@@ -155,9 +202,14 @@ static brume_status write_row(const brume_neighbours *all, size_t table, unsigne
         const brume_policy_column *column = &policy->columns[c];
         const brume_values *values = &all->values[table][c];
         uint64_t place = (brume_public_word(&state) + of->turn) % values->count;
-        texts[c] = cell_of(column, values, place, of->choice, made[c]);
+        texts[c] = cell_of(column, values, place, of, made[c]);
         if (has_units(policy) && is_of_unit(all->question, table, column->name)) {
-            status = brume_values_unit(column, unit, made[c], error);
+            unsigned whose = unit;
+            if (all->recipe.shares && unit == DIFFERING && all->recipe.others > 0 &&
+                is_shared_key(all->question, table, column->name))
+                whose = FIRST_OTHER + (unsigned)(of->turn % all->recipe.others);
+            whose = number_in(all->question, table, column->name, whose);
+            status = brume_values_unit(column, whose, made[c], error);
             texts[c] = made[c];
         }
     }
@@ -168,13 +220,14 @@ static brume_status write_row(const brume_neighbours *all, size_t table, unsigne
     return status;
 }
 
-/* So many units from `number` on, of one row each. */
-static brume_status write_units(const brume_neighbours *all, size_t table, unsigned number,
-                                uint64_t count, const row_choice *of, brume_made_table *out,
-                                brume_error *error)
+/* So many units, of so many rows each; *next is the number of the first, and of the next unit. */
+static brume_status write_units(const brume_neighbours *all, size_t table, unsigned *next,
+                                uint64_t count, uint64_t rows, const row_choice *of,
+                                brume_made_table *out, brume_error *error)
 {
-    for (uint64_t unit = 0; unit < count; unit++)
-        BRUME_TRY(write_row(all, table, number + (unsigned)unit, of, out, error));
+    for (uint64_t unit = 0; unit < count; unit++, ++*next)
+        for (uint64_t row = 0; row < rows; row++)
+            BRUME_TRY(write_row(all, table, *next, of, out, error));
     return BRUME_OK;
 }
 
@@ -185,7 +238,7 @@ static brume_status write_others(const brume_neighbours *all, size_t table, uint
     const brume_recipe *recipe = &all->recipe;
     bool is_public = all->question->policies[table]->is_public;
     uint64_t others = is_public ? PUBLIC_ROWS : recipe->others;
-    for (unsigned unit = 1; unit <= others; unit++) {
+    for (unsigned unit = FIRST_OTHER; unit < FIRST_OTHER + others; unit++) {
         row_choice any = {brume_public_word(state), 0, BRUME_ROW_ANY};
         BRUME_TRY(write_row(all, table, unit, &any, out, error));
     }
@@ -193,16 +246,25 @@ static brume_status write_others(const brume_neighbours *all, size_t table, uint
         return BRUME_OK;
     row_choice low = {all->first, 0, recipe->low_inside ? BRUME_ROW_LOWER_THIRD : BRUME_ROW_LOW};
     row_choice high = {all->first, 0, recipe->high_inside ? BRUME_ROW_UPPER_THIRD : BRUME_ROW_HIGH};
-    row_choice same = {all->first, 0, recipe->choice};
-    BRUME_TRY(write_units(all, table, FIRST_LOW, recipe->low, &low, out, error));
-    BRUME_TRY(write_units(all, table, FIRST_HIGH, recipe->high, &high, out, error));
-    unsigned next = FIRST_LOW + (unsigned)recipe->low;
-    BRUME_TRY(write_units(all, table, next, recipe->crowd, &same, out, error));
     row_choice bottom = {all->first, 0, BRUME_ROW_LOW}, top = {all->first, 0, BRUME_ROW_HIGH};
-    next += (unsigned)recipe->crowd;
-    BRUME_TRY(write_units(all, table, next, recipe->ends, &bottom, out, error));
-    next = FIRST_HIGH + (unsigned)recipe->high;
-    return write_units(all, table, next, recipe->ends, &top, out, error);
+    unsigned next = FIRST_LOW, next_high = FIRST_HIGH;
+    uint64_t crowds = recipe->crowd_everywhere ? recipe->groups : 1, ends = recipe->ends;
+    bool several = table == all->table; /* joins of many rows with many would take long */
+    uint64_t end_rows = several ? recipe->end_rows : 1;
+    BRUME_TRY(write_units(all, table, &next, recipe->low, 1, &low, out, error));
+    BRUME_TRY(write_units(all, table, &next_high, recipe->high, 1, &high, out, error));
+    for (uint64_t group = 0; group < crowds; group++) {
+        row_choice same = {all->first, group, recipe->choice};
+        BRUME_TRY(write_units(all, table, &next, recipe->crowd, 1, &same, out, error));
+    }
+    BRUME_TRY(write_units(all, table, &next, ends, end_rows, &bottom, out, error));
+    for (uint64_t step = 0; step < SPREAD_STEPS; step++) {
+        uint64_t rows = UINT64_C(3) << step / 2;
+        rows += step % 2 ? rows / 3 : 0; /* 3, 4, 6, 8 ... */
+        BRUME_TRY(write_units(all, table, &next_high, recipe->spread, several ? rows : 1, &top, out,
+                              error));
+    }
+    return write_units(all, table, &next_high, ends, end_rows, &top, out, error);
 }
 
 /* The unit that differs, in the table whose rows do. */
@@ -214,9 +276,11 @@ static brume_status write_differing(const brume_neighbours *all, bool second, br
     brume_row_choice choice = replaced ? brume_row_opposite(recipe->choice) : recipe->choice;
     /* under replace the first database has groups of its own */
     uint64_t turn = replaced ? recipe->groups : 0;
-    for (uint64_t group = 0; group < recipe->groups; group++)
-        for (uint64_t row = 0; row < recipe->rows; row++) {
-            row_choice of = {all->first, turn + group, choice};
+    bool arrives = replaced && recipe->arrives;
+    uint64_t groups = arrives ? 1 : recipe->groups, rows = arrives ? 1 : recipe->rows;
+    for (uint64_t group = 0; group < groups; group++)
+        for (uint64_t row = 0; row < rows; row++) {
+            row_choice of = {all->first, turn + group, arrives ? BRUME_ROW_MISSING : choice};
             BRUME_TRY(write_row(all, all->table, DIFFERING, &of, out, error));
         }
     return BRUME_OK;
@@ -288,6 +352,16 @@ static brume_status make_database(brume_neighbours *all, bool second, uint64_t n
     return BRUME_OK;
 }
 
+bool brume_neighbours_share(const brume_question *question)
+{
+    for (size_t t = 0; t < question->table_count; t++)
+        for (size_t c = 0; c < question->policies[t]->column_count; c++)
+            if (!question->policies[t]->is_public &&
+                is_shared_key(question, t, question->policies[t]->columns[c].name))
+                return true;
+    return false;
+}
+
 static size_t private_tables(const brume_question *question)
 {
     size_t count = 0;
@@ -326,7 +400,9 @@ static void choose_words(brume_neighbours *all)
     bool replace = all->adjacency == BRUME_REPLACE;
     bool row = !has_units(all->question->policies[all->table]);
     unsigned long long others = recipe->others + recipe->low + recipe->high + recipe->crowd +
-                                2 * recipe->ends;
+                                2 * recipe->ends + SPREAD_STEPS * recipe->spread;
+    if (recipe->crowd_everywhere)
+        others += (recipe->groups - 1) * recipe->crowd;
     unsigned long long rows = recipe->groups * recipe->rows;
     if (row)
         snprintf(all->words, sizeof all->words, "%llu rows made from the policy of '%.60s', and %s",
@@ -335,7 +411,10 @@ static void choose_words(brume_neighbours *all)
         snprintf(all->words, sizeof all->words,
                  "%llu units made from the policy of '%.60s', and one %s %llu %srow%s", others,
                  name, replace ? "that has either" : "more with", rows,
-                 replace ? "or as many other " : "", rows == 1 && !replace ? "" : "s");
+                 !replace          ? ""
+                 : recipe->arrives ? "or one other "
+                                   : "or as many other ",
+                 rows == 1 && !replace ? "" : "s");
 }
 
 /* The values of one column, with those of columns of its name in the other tables. */

@@ -3,7 +3,9 @@
  * 1. Units with rows of public values (values.h, recipe.h). Under add-remove the second database
  *    has one unit more in one of the tables, or in all tables of a dataset that are linked; under
  *    replace one unit has other rows in one of the tables.
- * 2. In linked tables every unit has keys of its own, so that its rows lead to its own unit.
+ * 2. In linked tables every unit has keys of its own, so that its rows lead to its own unit. Keys
+ * of different tables meet, and where a recipe says so, the unit that differs has the keys of other
+ *    units: rows that are linked to them are its rows too while it is there, and stay when it goes.
  * 3. The sources of the datasets are never read: the tables are CSV files in a folder of their own,
  *    or constants in the SQL that a server runs (made_table.h). */
 #ifndef BRUME_AUDIT_NEIGHBOURS_H
@@ -13,6 +15,10 @@
 #include "query/plan/question.h"
 
 typedef struct brume_neighbours brume_neighbours;
+
+/* May rows of a linked table belong to several units: do links lead to a column that is not the
+ * unit? */
+bool brume_neighbours_share(const brume_question *question);
 
 /* How many pairs there are: of each recipe one for every private table, in a row. */
 size_t brume_neighbours_count(const brume_question *question, const brume_recipe_hints *hints);

@@ -1,6 +1,5 @@
 /* Of many pairs of neighbouring databases, the one that the answers tell apart best: a few examples
- * of each pair, more of those that look best and of those that were made for what the query
- * measures, most of the last two. */
+ * of each pair, more of those that promise most, most of the last few. */
 #include "audit/query/query_subject_parts.h"
 
 #include <math.h>
@@ -12,9 +11,8 @@
 #include "number/ball.h"
 #include "query/plan/plan_limit.h"
 
-/* How many pairs are looked at again, of those that were made for nothing special and in all; how
- * many in the end. */
-enum { PLAIN = 4, CHOSEN = 12, LAST = 2 };
+/* How many pairs are looked at again, and how many in the end. */
+enum { CHOSEN = 10, LAST = 3 };
 
 /* A pair and what is expected of it. */
 typedef struct candidate {
@@ -30,9 +28,7 @@ typedef struct search {
     brume_lane_pool *pool;
     brume_recipe_hints hints;
     size_t examples;              /* of each database of a pair, in this round */
-    candidate candidates[CHOSEN]; /* by falling promise; the first PLAIN were made for nothing
-                                     special while all pairs are tried */
-    size_t special;               /* how many of the others are there */
+    candidate candidates[CHOSEN]; /* by falling promise */
 } search;
 
 static size_t between(size_t least, size_t count, size_t most)
@@ -113,9 +109,9 @@ static brume_status run_crew(search *s, piece *work, size_t count, brume_bits *b
 
 /* ---- learning ---- */
 
-/* A score from `count` examples of each database; *separation says how well it does. */
+/* A score from `count` examples of each database. */
 static brume_status learn(brume_query_subject *subject, size_t lane, size_t count, brume_bits *bits,
-                          double *separation, brume_error *error)
+                          brume_error *error)
 {
     size_t refusals = 0;
     brume_error refused = {.status = BRUME_EINTERNAL};
@@ -139,7 +135,7 @@ static brume_status learn(brume_query_subject *subject, size_t lane, size_t coun
             *error = refused;
         return refused.status;
     }
-    *separation = brume_score_settle(subject->score);
+    (void)brume_score_settle(subject->score);
     return BRUME_OK;
 }
 
@@ -157,14 +153,11 @@ static brume_status draw_in_lane(const void *context, bool second, brume_bits *b
 }
 
 /* Learn, and foresee from as many other draws what an audit would find. */
-static brume_status look_again(search *s, size_t number, size_t lane, brume_bits *bits,
-                               brume_error *error)
+static brume_status look(const search *s, candidate *of, size_t lane, brume_bits *bits,
+                         brume_error *error)
 {
-    candidate *of = &s->candidates[number];
-    double separation, delta;
-    if (!of->subject)
-        return BRUME_OK;
-    BRUME_TRY(learn(of->subject, lane, s->examples, bits, &separation, error));
+    double delta;
+    BRUME_TRY(learn(of->subject, lane, s->examples, bits, error));
     brume_audit_options options = *s->options;
     options.threads = 1;
     options.ordered = true;
@@ -176,11 +169,22 @@ static brume_status look_again(search *s, size_t number, size_t lane, brume_bits
     return BRUME_OK;
 }
 
+static brume_status look_again(search *s, size_t number, size_t lane, brume_bits *bits,
+                               brume_error *error)
+{
+    candidate *of = &s->candidates[number];
+    return of->subject ? look(s, of, lane, bits, error) : BRUME_OK;
+}
+
 /* ---- pairs ---- */
 
-static brume_recipe_hints hints_of(const brume_plan *plan, double epsilon)
+static brume_recipe_hints hints_of(const brume_query_lane *lane, double epsilon)
 {
-    brume_recipe_hints hints = {.epsilon = epsilon, .limits = brume_plan_chooses(plan)};
+    const brume_plan *plan = lane->plan;
+    brume_recipe_hints hints = {.epsilon = epsilon,
+                                .limits = brume_plan_chooses(plan),
+                                .replace = plan->adjacency == BRUME_REPLACE,
+                                .shared = brume_neighbours_share(lane->question)};
     if (plan->shape.private_keys)
         hints.threshold = plan->price.threshold;
     for (size_t i = 0; i < plan->measure_count; i++) {
@@ -202,12 +206,13 @@ static void drop(candidate *of)
     *of = (candidate){0};
 }
 
-/* Put it in its place among those that were made for nothing special; the last falls out. */
+/* Put it in its place; the last one falls out. Of equals the later one is better: recipes that were
+ * made for what is measured come last. */
 static void rank(search *s, candidate next)
 {
-    for (size_t i = 0; i < PLAIN; i++) {
+    for (size_t i = 0; i < CHOSEN; i++) {
         candidate here = s->candidates[i];
-        if (here.subject && here.promise >= next.promise)
+        if (here.subject && here.promise > next.promise)
             continue;
         s->candidates[i] = next;
         next = here;
@@ -226,26 +231,18 @@ static brume_status try_pair(search *s, size_t number, size_t lane, brume_bits *
         return brume_no_memory(error, "an audit");
     next.subject->pool = s->pool;
     next.subject->watch = s->watch;
-    size_t tables = brume_neighbours_count(s->pool->lanes[0].question, &s->hints) /
-                    brume_recipe_count(&s->hints);
-    bool special = tables > 0 && brume_recipe_is_special(number / tables, &s->hints);
     /* the tables are those of the first lane's question, which outlives this thread */
     brume_status status = brume_neighbours_open(s->pool->lanes[0].question, of->plan->adjacency,
                                                 s->sql, &s->hints, number,
                                                 &next.subject->neighbours, error);
-    if (status == BRUME_OK && !special)
-        status = learn(next.subject, lane, s->examples, bits, &next.promise, error);
+    if (status == BRUME_OK)
+        status = look(s, &next, lane, bits, error);
     if (status != BRUME_OK) {
         drop(&next);
         return status;
     }
     pthread_mutex_lock(&s->pool->lock);
-    if (!special)
-        rank(s, next);
-    else if (PLAIN + s->special < CHOSEN)
-        s->candidates[PLAIN + s->special++] = next;
-    else
-        drop(&next);
+    rank(s, next);
     pthread_mutex_unlock(&s->pool->lock);
     return BRUME_OK;
 }
@@ -275,10 +272,10 @@ static brume_status find_pair(search *s, brume_bits *bits, brume_error *error)
 {
     size_t samples = s->options->samples;
     size_t pairs = brume_neighbours_count(s->pool->lanes[0].question, &s->hints);
-    s->examples = between(8, samples / 40, 150);
+    s->examples = between(8, samples / 64, 150);
     BRUME_TRY(run_crew(s, try_pair, pairs ? pairs : 1, bits, error));
-    BRUME_TRY(choose(s, between(20, samples / 24, 2000), LAST, bits, error));
-    return choose(s, between(40, samples / 10, 4000), 1, bits, error);
+    BRUME_TRY(choose(s, between(20, samples / 20, 1000), LAST, bits, error));
+    return choose(s, between(40, samples / 10, 8000), 1, bits, error);
 }
 
 brume_status brume_query_subject_open(const brume_query_lane *lanes, size_t lane_count,
@@ -290,7 +287,7 @@ brume_status brume_query_subject_open(const brume_query_lane *lanes, size_t lane
                 .options = options,
                 .watch = watch,
                 .pool = brume_lane_pool_open(lanes, lane_count),
-                .hints = hints_of(lanes[0].plan, options->epsilon)};
+                .hints = hints_of(&lanes[0], options->epsilon)};
     if (!s.pool)
         return brume_no_memory(error, "an audit");
     brume_status status = find_pair(&s, bits, error);

@@ -2,8 +2,8 @@
  * each of which attacks something else. Any of them gives neighbours; the draws say which tell
  * most.
  *
- * Other units have one row each, so that no limit has to choose among their rows: what differs is
- * what the one unit does. */
+ * Most other units have one row each, so that no limit has to choose among their rows: what differs
+ * is what the one unit does. Some have several, so that the limits that are chosen rise. */
 #ifndef BRUME_AUDIT_RECIPE_H
 #define BRUME_AUDIT_RECIPE_H
 
@@ -30,6 +30,8 @@ typedef struct brume_recipe_hints {
     uint64_t threshold; /* units that a private key or an undeclared mode needs; 0: there is none */
     double epsilon;
     bool limits;     /* what one unit may add is chosen as part of the answer */
+    bool replace;    /* a unit is replaced by another */
+    bool shared;     /* rows may be linked to several units */
     bool means;      /* a sum and a number of values are measured for a mean */
     bool quantiles;  /* there is one, */
     double quantile; /* this one */
@@ -39,17 +41,19 @@ typedef struct brume_recipe {
     uint64_t others;    /* units with any values */
     uint64_t low, high; /* units at the bounds, with the other values of the one that differs */
     bool low_inside, high_inside; /* these are a third of the way inside */
-    uint64_t ends;  /* units at each of the bounds, besides: enough for limits to be chosen well */
-    uint64_t crowd; /* units that have the same values as the first row of the one that differs */
+    uint64_t ends; /* units at each of the bounds, besides: enough for limits to be chosen well */
+    uint64_t end_rows; /* of each of these */
+    uint64_t spread;   /* units of 3 rows, and as many of 4, 6, 8, 12, 16, 24 and 32 */
+    uint64_t crowd; /* units that have the same values as the first row of the one that differs, */
+    bool crowd_everywhere;   /* and as many more as its first row in each of its groups */
     brume_row_choice choice; /* of the unit that differs */
     uint64_t groups, rows;   /* of it: rows in each of so many groups */
+    bool arrives; /* under replace: in the first database it has one row, of missing values */
+    bool shares;  /* the keys by which other tables are linked to it are those of other units */
 } brume_recipe;
 
 /* How many there are. */
 size_t brume_recipe_count(const brume_recipe_hints *hints);
-
-/* Was it made for what these hints say that the query measures? The others are for any query. */
-bool brume_recipe_is_special(size_t number, const brume_recipe_hints *hints);
 
 /* Recipe `number`, for a table with this policy. */
 brume_recipe brume_recipe_of(size_t number, const brume_recipe_hints *hints,
