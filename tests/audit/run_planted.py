@@ -125,10 +125,10 @@ def register(brume, folder):
             file.write("person,ward,age,balance,city\n" + f"{name},a,1,1,x\n")
         run_or_stop([brume, "register", name, name + ".csv", "--unit", unit, "--budget", "epsilon=100,delta=0.1",
                      "--columns", COLUMNS, *BOUNDS, "--domain", "ward=a,b,c", *more], folder)
-    for number, name in enumerate(("patients", "visits2", "tests", "staff", "shifts")):
+    for i, name in enumerate(("patients", "visits2", "tests", "staff", "shifts")):
         column = CLINIC.split(f"source: {name}.csv")[1].split("columns: '")[1].split("'")[0]
         with open(os.path.join(folder, name + ".csv"), "w", encoding="utf-8") as file:
-            file.write(",".join(each.split()[0] for each in column.split(", ")) + f"\n1,{number}\n")
+            file.write(",".join(each.split()[0] for each in column.split(", ")) + f"\n1,{i}\n")
     with open(os.path.join(folder, "clinic.yaml"), "w", encoding="utf-8") as file:
         file.write(CLINIC)
     run_or_stop([brume, "register", "clinic", "--policy", "clinic.yaml"], folder)
