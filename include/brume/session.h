@@ -186,6 +186,15 @@ BRUME_API void brume_session_on_text(brume_session *session,
 BRUME_API void brume_session_on_note(brume_session *session,
                                      void (*note)(void *context, const char *line), void *context);
 
+/* Have queries of public tables asked elsewhere, from the thread that calls: they are free, may be
+ * any that their engine takes, and so may take as long as they like. `ask` gives the answer of
+ * 'query' to one statement, which the session frees with brume_free; it must not call the session.
+ * For hosts that run such work where it can be ended. NULL: here. */
+BRUME_API void brume_session_on_public(brume_session *session,
+                                       brume_status (*ask)(void *context, const char *sql,
+                                                           char **json, brume_error *error),
+                                       void *context);
+
 /* --- words of a command line ------------------------------------------------------------------ */
 
 /* Run what the words after "brume" say; --help and "help" answer too. The answer is a text for a

@@ -79,9 +79,18 @@ class Connection:
         answer = self.call("budget", name=name)
         return answer if name is not None else answer["budgets"]
 
-    def history(self, name: Optional[str] = None) -> List[Dict[str, Any]]:
-        """What was asked, in order."""
-        events: List[Dict[str, Any]] = self.call("history", name=name)["events"]
+    def history(self, name: Optional[str] = None, *, limit: Optional[int] = None,
+                before: Optional[int] = None) -> List[Dict[str, Any]]:
+        """What was asked, in order: all of it, or the newest ``limit`` events, from before the event
+        with the number ``before``."""
+        events: List[Dict[str, Any]] = []
+        while limit is None or len(events) < limit:
+            page = self.call("history", name=name, before=before,
+                             limit=1000 if limit is None else limit - len(events))
+            events = page["events"] + events
+            before = page["before"]
+            if before is None:
+                break
         return events
 
     # --- other releases ---------------------------------------------------------------------------

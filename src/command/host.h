@@ -8,6 +8,7 @@
 #include "command/command.h"
 #include "query/release/spend.h"
 
+struct brume_public_asker;
 struct brume_stream_source;
 
 struct brume_host {
@@ -30,6 +31,7 @@ struct brume_host {
      * later, and is closed in any case. */
     brume_status (*questions)(void *context, brume_call *call,
                               const struct brume_stream_source *source, brume_error *error);
+    const struct brume_public_asker *elsewhere; /* who asks queries of public tables; NULL: the call */
     void *context;
 };
 

@@ -1,4 +1,6 @@
-/* The history: what was asked, what it cost, what the owner amended, what was refused. */
+/* The history: what was asked, what it cost, what the owner amended, what was refused; in pages. */
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -75,14 +77,16 @@ static json_t *done_by_the_owner(const told *row, const json_t *body)
 /* How far streams came: the newest row of each, by the number of its reservation. */
 static const char progress_of[] =
     "SELECT json_extract(body, '$.reservation'), json_extract(body, '$.asked'), "
-    "json_extract(body, '$.hits') FROM journal WHERE kind = 'progress' AND json_valid(body) "
-    "ORDER BY id";
+    "json_extract(body, '$.hits') FROM journal WHERE kind = 'progress' AND id > ?1 AND "
+    "json_valid(body) ORDER BY id";
 
-static brume_status read_progress(brume_ledger *ledger, json_t *all, brume_error *error)
+/* Of the reservations from `first` on. */
+static brume_status read_progress(brume_ledger *ledger, int64_t first, json_t *all,
+                                  brume_error *error)
 {
     sqlite3_stmt *statement = NULL;
     bool row = true;
-    BRUME_TRY(brume_store_prepare(ledger, &statement, error, progress_of, ""));
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error, progress_of, "i", first));
     brume_status status = BRUME_OK;
     while (status == BRUME_OK && row) {
         status = brume_store_step(ledger, statement, &row, error);
@@ -97,57 +101,141 @@ static brume_status read_progress(brume_ledger *ledger, json_t *all, brume_error
     return status;
 }
 
-static brume_status add_entry(sqlite3_stmt *statement, const json_t *progress, json_t *events,
-                              brume_error *error)
+/* Which rows of the journal are events, the newest first; without their bodies, which may be long
+ * and are sorted by nobody. */
+static const char events_of[] =
+    "SELECT reservation, dataset FROM charge WHERE (?1 IS NULL OR dataset = ?1) AND "
+    "reservation < ?2 UNION ALL SELECT id, json_extract(body, '$.dataset') FROM journal WHERE "
+    "kind IN ('amend', 'refuse') AND id < ?2 AND json_valid(body) AND (?1 IS NULL OR "
+    "json_extract(body, '$.dataset') = ?1) ORDER BY 1 DESC, 2 DESC";
+
+static const char event_of[] =
+    "SELECT journal.time, journal.kind, journal.body, coalesce(reservation.state, '') FROM journal "
+    "LEFT JOIN reservation ON reservation.id = journal.id WHERE journal.id = ?1";
+
+static json_t *read_event(sqlite3_stmt *row, int64_t id, const char *dataset)
 {
-    const told row = {sqlite3_column_int64(statement, 0), brume_store_text(statement, 1),
-                      brume_store_text(statement, 2), brume_store_text(statement, 3),
-                      brume_store_text(statement, 5)};
-    json_t *body = json_loads(brume_store_text(statement, 4), JSON_ALLOW_NUL, NULL);
+    const told one = {id, brume_store_text(row, 0), dataset, brume_store_text(row, 1),
+                      brume_store_text(row, 3)};
+    json_t *body = json_loads(brume_store_text(row, 2), JSON_ALLOW_NUL, NULL);
     json_t *entry = !body                              ? NULL
-                    : strcmp(row.kind, "reserve") == 0 ? asked(&row, body)
-                                                       : done_by_the_owner(&row, body);
+                    : strcmp(one.kind, "reserve") == 0 ? asked(&one, body)
+                                                       : done_by_the_owner(&one, body);
     json_decref(body);
-    json_t *far = json_object_get(progress, brume_store_text(statement, 0));
-    if (entry && far && json_object_set(entry, "progress", far) != 0)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "reading the ledger: out of memory");
+    return entry;
+}
+
+/* A page that is being filled, the newest event first. */
+typedef struct page {
+    brume_ledger *ledger;
+    json_t *events;
+    int64_t first; /* the number of the oldest one */
+    size_t bytes;  /* of all of them, about */
+} page;
+
+/* One more event. */
+static brume_status add_event(page *to, int64_t id, const char *dataset, brume_error *error)
+{
+    sqlite3_stmt *row = NULL;
+    bool found = false;
+    BRUME_TRY(brume_store_prepare(to->ledger, &row, error, event_of, "i", id));
+    brume_status status = brume_store_step(to->ledger, row, &found, error);
+    json_t *entry = status == BRUME_OK && found ? read_event(row, id, dataset) : NULL;
+    to->first = id;
+    to->bytes += entry ? (size_t)sqlite3_column_bytes(row, 2) : 0;
+    sqlite3_finalize(row);
+    if (status != BRUME_OK)
+        return status;
     if (!entry) /* not what brume writes: said, not shown in part */
         return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
                           "a row of the journal cannot be read");
-    return json_array_append_new(events, entry) == 0
+    return json_array_append_new(to->events, entry) == 0
                ? BRUME_OK
                : brume_fail(error, BRUME_EMEMORY, NULL, "reading the ledger: out of memory");
 }
 
-static const char events_of[] =
-    "SELECT journal.id, journal.time, charge.dataset AS name, journal.kind, journal.body, "
-    "reservation.state FROM charge JOIN journal ON journal.id = charge.reservation JOIN reservation "
-    "ON reservation.id = charge.reservation WHERE ?1 IS NULL OR charge.dataset = ?1 "
-    "UNION ALL SELECT id, time, json_extract(body, '$.dataset') AS name, kind, body, '' FROM "
-    "journal WHERE kind IN ('amend', 'refuse') AND json_valid(body) AND (?1 IS NULL OR "
-    "json_extract(body, '$.dataset') = ?1) ORDER BY 1, 3";
+/* Fill it until it is full. All events of one row of the journal are on one page. */
+static brume_status fill_page(sqlite3_stmt *ids, size_t most, page *to, bool *more,
+                              brume_error *error)
+{
+    for (;;) {
+        BRUME_TRY(brume_store_step(to->ledger, ids, more, error));
+        if (!*more)
+            return BRUME_OK;
+        int64_t id = sqlite3_column_int64(ids, 0);
+        bool full = json_array_size(to->events) >= most ||
+                    (most < SIZE_MAX && to->bytes >= BRUME_HISTORY_BYTES);
+        if (full && id != to->first)
+            return BRUME_OK;
+        BRUME_TRY(add_event(to, id, brume_store_text(ids, 1), error));
+    }
+}
 
-brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset, json_t **out,
+/* A stream that was killed came farther than its newest row says; one that ended in order did not.
+ * False without memory. */
+static bool add_left(brume_ledger *ledger, json_t *progress)
+{
+    uint64_t id = 0, asked = 0, hits = 0;
+    char key[24];
+    brume_stream_left(ledger, &id, &asked, &hits);
+    snprintf(key, sizeof key, "%llu", (unsigned long long)id);
+    const json_t *row = json_object_get(progress, key);
+    bool farther = id > 0 && (uint64_t)json_integer_value(json_object_get(row, "asked")) < asked;
+    return !farther || json_object_set_new(progress, key,
+                                           json_pack("{s:I,s:I}", "asked", (json_int_t)asked,
+                                                     "hits", (json_int_t)hits)) == 0;
+}
+
+/* Oldest first, and how far streams came. */
+static json_t *put_in_order(const page *from, const json_t *progress)
+{
+    json_t *events = json_array();
+    for (size_t i = json_array_size(from->events); events && i-- > 0;) {
+        json_t *event = json_array_get(from->events, i);
+        char id[24];
+        snprintf(id, sizeof id, "%lld",
+                 (long long)json_integer_value(json_object_get(event, "id")));
+        json_t *far = json_object_get(progress, id);
+        if ((far && json_object_set(event, "progress", far) != 0) ||
+            json_array_append(events, event) != 0) {
+            json_decref(events);
+            return NULL;
+        }
+    }
+    return events;
+}
+
+brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset,
+                                  const brume_history_page *wanted, json_t **out,
                                   brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
-    BRUME_TRY(brume_store_prepare(ledger, &statement, error, events_of, "t", dataset));
-    json_t *events = json_array(), *progress = json_object();
-    bool row = events && progress;
-    brume_status status = row ? read_progress(ledger, progress, error) : BRUME_OK;
-    while (status == BRUME_OK && row) {
-        status = brume_store_step(ledger, statement, &row, error);
-        if (status == BRUME_OK && row)
-            status = add_entry(statement, progress, events, error);
-    }
-    sqlite3_finalize(statement);
-    json_decref(progress);
-    json_t *result = status == BRUME_OK ? json_pack("{s:O}", "events", events) : NULL;
+    size_t most = wanted && wanted->most ? wanted->most : SIZE_MAX;
+    int64_t before = wanted && wanted->before ? (int64_t)wanted->before : INT64_MAX;
+    page to = {.ledger = ledger, .events = json_array()};
+    sqlite3_stmt *ids = NULL;
+    json_t *progress = json_object();
+    bool more = false;
+    brume_status status =
+        to.events && progress
+            ? brume_store_prepare(ledger, &ids, error, events_of, "ti", dataset, before)
+            : brume_no_memory(error, "the history");
+    if (status == BRUME_OK)
+        status = fill_page(ids, most, &to, &more, error);
+    sqlite3_finalize(ids);
+    if (status == BRUME_OK)
+        status = read_progress(ledger, to.first, progress, error);
+    if (status == BRUME_OK && !add_left(ledger, progress))
+        status = brume_no_memory(error, "the history");
+    json_t *events = status == BRUME_OK ? put_in_order(&to, progress) : NULL;
+    json_t *result = events ? json_pack("{s:O,s:o}", "events", events, "before",
+                                        more ? json_integer(to.first) : json_null())
+                            : NULL;
     json_decref(events);
-    if (status != BRUME_OK)
-        return status;
-    if (!result)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "reading the ledger: out of memory");
-    *out = result;
-    return BRUME_OK;
+    json_decref(to.events);
+    json_decref(progress);
+    if (status == BRUME_OK && !result)
+        status = brume_no_memory(error, "the history");
+    if (status == BRUME_OK)
+        *out = result;
+    return status;
 }

@@ -237,6 +237,13 @@ BRUME_MUST_USE brume_status brume_ledger_fail(brume_ledger *ledger, uint64_t id,
 BRUME_MUST_USE brume_status brume_ledger_progress(brume_ledger *ledger, uint64_t id, uint64_t asked,
                                                   uint64_t hits, brume_error *error);
 
+/* The same for each answer, before it is told, of the stream that this handle began: it waits for
+ * no disk, survives a kill of the process, and is seen by others once the stream is not open any
+ * more. EDISK. */
+BRUME_MUST_USE brume_status brume_ledger_stream_note(brume_ledger *ledger, uint64_t id,
+                                                     uint64_t asked, uint64_t hits,
+                                                     brume_error *error);
+
 /* Be the one stream of questions on this ledger until it is closed: streams run one at a time.
  * BRUME_EPOLICY while another process has one open. */
 BRUME_MUST_USE brume_status brume_ledger_begin_stream(brume_ledger *ledger, brume_error *error);
@@ -255,13 +262,24 @@ BRUME_MUST_USE brume_status brume_ledger_recall_reservation(brume_ledger *ledger
                                                             json_t **answer, json_t **datasets,
                                                             brume_error *error);
 
+/* A page of the history: the newest events. It also ends where their rows have BRUME_HISTORY_BYTES
+ * together, for a question may be long. */
+typedef struct brume_history_page {
+    uint64_t before; /* a number: only events with a lower one; 0: all */
+    size_t most;     /* events; 0: any number. A row of the journal is not divided */
+} brume_history_page;
+
+enum { BRUME_HISTORY_BYTES = 4 << 20, BRUME_HISTORY_EVENTS = 100 };
+
 /* What happened to one dataset (NULL: all), oldest first: {"events":[{"id","time","dataset","sql",
- * "cost","state"}]}. Reservations, with the SQL as it was typed and, where that is another text,
- * "normal", where a user asked also "user", of a stream also "progress":{"asked","hits"};
+ * "cost","state"}],"before"}, "before" being that of the next page, null if there is none. A page
+ * that is NULL is everything. Reservations, with the SQL as it was typed and, where that is another
+ * text, "normal", where a user asked also "user", of a stream also "progress":{"asked","hits"};
  * amendments (state "amended", "changes") and refused registrations under its name (state
  * "refused"), both without SQL and cost. BRUME_EDAMAGED if a row is not what brume writes. */
 BRUME_MUST_USE brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset,
-                                                 json_t **out, brume_error *error);
+                                                 const brume_history_page *page, json_t **out,
+                                                 brume_error *error);
 
 /* ---- audit ---- */
 

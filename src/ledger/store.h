@@ -15,10 +15,12 @@
 struct brume_ledger {
     sqlite3 *database;
     bool writable;
-    int schema;                    /* of the file: 1 to BRUME_LEDGER_SCHEMA */
-    char *mark_key;                /* NULL until a mark is hashed */
-    struct held_file *stream_lock; /* stream.c; NULL: none */
-    char *user;                    /* for whom it acts; NULL: the owner at the shell */
+    int schema;                      /* of the file: 1 to BRUME_LEDGER_SCHEMA */
+    char *mark_key;                  /* NULL until a mark is hashed */
+    struct held_file *stream_lock;   /* stream.c; NULL: none */
+    int stream_note;                 /* the file beside it, while a stream is open; 0: none */
+    uint64_t stream_id, stream_mark; /* whose mark is known, and the mark */
+    char *user;                      /* for whom it acts; NULL: the owner at the shell */
     uint64_t user_issued;
 };
 
@@ -48,6 +50,10 @@ void brume_store_undo(brume_ledger *ledger);
 
 /* Let another stream begin (stream.c); nothing to do where none has. */
 void brume_ledger_end_stream(brume_ledger *ledger);
+
+/* How far the newest stream came that is not open any more, as the file beside the ledger says;
+ * *id: 0 if it says nothing. */
+void brume_stream_left(brume_ledger *ledger, uint64_t *id, uint64_t *asked, uint64_t *hits);
 
 /* Prepare and bind: `types` has one letter per argument, 't' text (const char *, NULL allowed),
  * 'i' integer (int64_t). */

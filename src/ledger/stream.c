@@ -1,14 +1,24 @@
 /* Streams of questions: how far one came, and that there is one at a time.
  *
  * Promise: a row of progress changes no charge and no state of a dataset. The lock is advisory and
- * falls with the process that holds it, so that a killed stream keeps nobody out. */
+ * falls with the process that holds it, so that a killed stream keeps nobody out.
+ *
+ * Rows of progress are transactions, each of them a write that waits for the disk, so there is one
+ * a second at most. In between the number of answers stands in a file beside the ledger,
+ * LEDGER.stream, which has one fixed place for it: a write to it waits for nothing, and survives a
+ * kill of the process at any moment (a machine that loses its power may lose the last second). The
+ * file is locked while its stream is open: until then nobody reads it, because on a server others
+ * may see how far a stream came only when a row says so. The next stream puts what it finds into
+ * the journal. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -50,6 +60,155 @@ brume_status brume_ledger_progress(brume_ledger *ledger, uint64_t id, uint64_t a
         return brume_store_commit(ledger, error);
     brume_store_undo(ledger);
     return status;
+}
+
+/* ---- the file beside ---- */
+
+typedef struct stream_note {
+    uint64_t reservation, mark, asked, hits, check; /* mark: of this ledger and no other */
+} stream_note;
+
+static uint64_t check_of(const stream_note *note)
+{
+    uint64_t mixed = 0x9e3779b97f4a7c15u;
+    mixed = (mixed ^ note->reservation) * 0xff51afd7ed558ccdu;
+    mixed = (mixed ^ note->mark) * 0xff51afd7ed558ccdu;
+    mixed = (mixed ^ note->asked) * 0xff51afd7ed558ccdu;
+    return (mixed ^ note->hits) * 0xff51afd7ed558ccdu;
+}
+
+/* The file, opened; -1: errno says why. */
+static int open_note(const brume_ledger *ledger, bool to_write)
+{
+    char path[4096];
+    int length =
+        snprintf(path, sizeof path, "%s.stream", sqlite3_db_filename(ledger->database, "main"));
+    if (length < 0 || (size_t)length >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int how = to_write ? O_RDWR | O_CREAT : O_RDONLY;
+    return open(path, how | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+}
+
+/* The beginning of the hash of a row of the journal; 0: there is no such row. */
+static brume_status find_mark(brume_ledger *ledger, uint64_t id, uint64_t *mark, brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT substr(hash, 1, 16) FROM journal WHERE id = ?1", "i",
+                                  (int64_t)id));
+    brume_status status = brume_store_step(ledger, statement, &found, error);
+    *mark = found ? strtoull(brume_store_text(statement, 0), NULL, 16) : 0;
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* False where it is not whole, or of another ledger that had this name. */
+static bool read_note(brume_ledger *ledger, int file, stream_note *note)
+{
+    uint64_t mark = 0;
+    return pread(file, note, sizeof *note, 0) == (ssize_t)sizeof *note &&
+           note->check == check_of(note) &&
+           find_mark(ledger, note->reservation, &mark, NULL) == BRUME_OK && mark > 0 &&
+           mark == note->mark;
+}
+
+brume_status brume_ledger_stream_note(brume_ledger *ledger, uint64_t id, uint64_t asked,
+                                      uint64_t hits, brume_error *error)
+{
+    if (ledger->stream_id != id) {
+        BRUME_TRY(find_mark(ledger, id, &ledger->stream_mark, error));
+        ledger->stream_id = id;
+    }
+    stream_note note = {
+        .reservation = id, .mark = ledger->stream_mark, .asked = asked, .hits = hits};
+    note.check = check_of(&note);
+    if (ledger->stream_note <= 0 ||
+        pwrite(ledger->stream_note, &note, sizeof note, 0) != (ssize_t)sizeof note)
+        return brume_fail(error, BRUME_EDISK, "is the disk full?",
+                          "how far the stream came cannot be written");
+    return BRUME_OK;
+}
+
+void brume_stream_left(brume_ledger *ledger, uint64_t *id, uint64_t *asked, uint64_t *hits)
+{
+    stream_note note;
+    int file = open_note(ledger, false);
+    *id = 0;
+    if (file < 0)
+        return;
+    if (flock(file, LOCK_SH | LOCK_NB) == 0 && read_note(ledger, file, &note)) {
+        *id = note.reservation;
+        *asked = note.asked;
+        *hits = note.hits;
+    }
+    close(file); /* and the lock with it */
+}
+
+/* What the journal says that a reservation was asked; 0 without a row. */
+static brume_status asked_so_far(brume_ledger *ledger, uint64_t id, uint64_t *asked,
+                                 brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    BRUME_TRY(brume_store_prepare(
+        ledger, &statement, error,
+        "SELECT json_extract(body, '$.asked') FROM journal WHERE id > ?1 AND kind = 'progress' AND "
+        "json_valid(body) AND json_extract(body, '$.reservation') = ?1 ORDER BY id DESC LIMIT 1",
+        "i", (int64_t)id));
+    brume_status status = brume_store_step(ledger, statement, &found, error);
+    *asked = found ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* A stream that was killed may have come farther than its newest row says. */
+static brume_status record_note(brume_ledger *ledger, brume_error *error)
+{
+    stream_note note;
+    uint64_t asked = 0;
+    if (!read_note(ledger, ledger->stream_note, &note) ||
+        check_open(ledger, note.reservation, NULL) != BRUME_OK)
+        return BRUME_OK; /* none was, or it ended in order */
+    BRUME_TRY(asked_so_far(ledger, note.reservation, &asked, error));
+    return asked < note.asked
+               ? brume_ledger_progress(ledger, note.reservation, note.asked, note.hits, error)
+               : BRUME_OK;
+}
+
+/* A reader of the history may have it locked, for a moment. */
+static bool lock_note(int file)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    for (int i = 0; i < 1000; i++) {
+        if (flock(file, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        nanosleep(&moment, NULL);
+    }
+    return false;
+}
+
+static brume_status begin_notes(brume_ledger *ledger, brume_error *error)
+{
+    int file = open_note(ledger, true);
+    if (file < 0 || !lock_note(file)) {
+        int why = errno;
+        if (file >= 0)
+            close(file);
+        return brume_fail(error, BRUME_EDISK, NULL, "cannot write beside the ledger: %s",
+                          strerror(why));
+    }
+    ledger->stream_note = file;
+    return record_note(ledger, error);
+}
+
+static void end_notes(brume_ledger *ledger)
+{
+    if (ledger->stream_note > 0)
+        close(ledger->stream_note);
+    ledger->stream_note = 0;
 }
 
 /* ---- one at a time ---- */
@@ -118,6 +277,8 @@ brume_status brume_ledger_begin_stream(brume_ledger *ledger, brume_error *error)
     pthread_mutex_lock(&held_lock);
     brume_status status = take(ledger, error);
     pthread_mutex_unlock(&held_lock);
+    if (status == BRUME_OK && (status = begin_notes(ledger, error)) != BRUME_OK)
+        brume_ledger_end_stream(ledger);
     return status;
 }
 
@@ -125,6 +286,7 @@ void brume_ledger_end_stream(brume_ledger *ledger)
 {
     held_file *file = ledger->stream_lock;
     ledger->stream_lock = NULL;
+    end_notes(ledger);
     if (!file || file->process != getpid())
         return;
     pthread_mutex_lock(&held_lock);

@@ -34,14 +34,33 @@ void brume_pool_remove(pool_list *list, const pool_job *job)
     }
 }
 
-static void append(pool_list *list, pool_job *job)
+void brume_pool_no_longer_waits(brume_pool *pool, pool_job *job)
 {
+    brume_pool_remove(&pool->waiting[job->kind], job);
+    job->by->waiting[job->kind]--;
+}
+
+/* Into those that wait, which stand in the order of submission. */
+static void begin_to_wait(brume_pool *pool, pool_job *job)
+{
+    pool_list *list = &pool->waiting[job->kind];
     pool_job **place = &list->first;
-    while (*place)
+    while (*place && (*place)->id < job->id)
         place = &(*place)->next;
+    job->next = *place;
     *place = job;
-    job->next = NULL;
     list->count++;
+    job->by->waiting[job->kind]++;
+}
+
+void brume_pool_go_on(brume_pool *pool, pool_job *job)
+{
+    brume_pool_remove(&pool->running, job);
+    job->by->running[job->kind]--;
+    job->kind = POOL_ASKING;
+    job->is_trial = job->leaving = false;
+    begin_to_wait(pool, job);
+    pthread_cond_broadcast(&pool->changed);
 }
 
 static pool_job *copy_request(const brume_pool_request *request)
@@ -94,6 +113,7 @@ static brume_pool *make(const brume_pool_options *options)
     pool->options = *options;
     pool->options.ledger = ledger;
     pool->options.grace = options->grace > 0 ? options->grace : 2;
+    pool->options.share = options->share > 0 ? options->share : (options->workers + 1) / 2;
     pool->names_wanted = true;
     return pool;
 }
@@ -124,7 +144,7 @@ static void refuse_waiting(brume_pool *pool)
     for (int kind = 0; kind < POOL_KINDS; kind++)
         while (pool->waiting[kind].first) {
             pool_job *job = pool->waiting[kind].first;
-            brume_pool_remove(&pool->waiting[kind], job);
+            brume_pool_no_longer_waits(pool, job);
             job->result.status = brume_fail(&job->result.error, BRUME_ECANCELLED, "ask again later",
                                             "the server is stopping; nothing was spent");
             brume_pool_finish(pool, job);
@@ -162,12 +182,19 @@ static void give_up_running(brume_pool *pool)
             "the server is stopping, and the call did not end; its price may be spent");
         job->given_up = true;
         pool->hanging++;
+        job->by->hanging++;
         brume_pool_finish(pool, job);
     }
 }
 
 static void free_pool(brume_pool *pool)
 {
+    while (pool->users) {
+        pool_user *user = pool->users;
+        pool->users = user->next;
+        free(user->name);
+        free(user);
+    }
     for (size_t i = 0; i < pool->name_count; i++)
         free(pool->names[i]);
     free(pool->names);
@@ -213,10 +240,56 @@ void brume_pool_close(brume_pool *pool, double seconds)
 
 /* ---- submit and cancel ---- */
 
-static bool has_room(const brume_pool *pool, int kind)
+/* With the lock held; NULL without memory. */
+static pool_user *find_user(brume_pool *pool, const char *name)
 {
-    return !pool->closing && pool->waiting[kind].count < pool->options.queue &&
-           pool->hanging < 4 * pool->options.workers;
+    pool_user *user = pool->users;
+    while (user && strcmp(user->name, name) != 0)
+        user = user->next;
+    if (user)
+        return user;
+    user = calloc(1, sizeof *user);
+    char *copy = user ? strdup(name) : NULL;
+    if (!copy) {
+        free(user);
+        return NULL;
+    }
+    user->name = copy;
+    user->next = pool->users;
+    pool->users = user;
+    return user;
+}
+
+/* With the lock held, which is let go meanwhile: where the line is full, the newest job of the user
+ * who has most of it makes room for one of a user who has less. */
+static bool make_room(brume_pool *pool, const pool_user *user, int kind)
+{
+    const pool_user *most = user;
+    pool_job *newest = NULL;
+    for (const pool_user *one = pool->users; one; one = one->next)
+        most = one->waiting[kind] > most->waiting[kind] ? one : most;
+    if (most->waiting[kind] <= user->waiting[kind] + 1)
+        return false;
+    for (pool_job *job = pool->waiting[kind].first; job; job = job->next)
+        newest = job->by == most ? job : newest;
+    brume_pool_no_longer_waits(pool, newest);
+    newest->result.status = brume_fail(&newest->result.error, BRUME_ECANCELLED,
+                                       "ask again in a while",
+                                       "the server is busy; nothing was spent");
+    pool->counts.refused++;
+    brume_pool_finish(pool, newest);
+    return true;
+}
+
+/* The same. A user whose calls hang is refused before others are. */
+static bool has_room(brume_pool *pool, const pool_user *user, int kind)
+{
+    bool hangs = kind == POOL_ASKING && (user->hanging >= pool->options.workers ||
+                                         pool->hanging >= 4 * pool->options.workers);
+    return !hangs &&
+           (pool->waiting[kind].count < pool->options.queue ||
+            (!pool->closing && make_room(pool, user, kind))) &&
+           !pool->closing;
 }
 
 /* With the lock held: the job waits from now on. */
@@ -225,6 +298,7 @@ static void put_in_line(brume_pool *pool, pool_job *job, _Atomic uint64_t *id)
     job->id = ++pool->last_id;
     if (id)
         atomic_store(id, job->id);
+    job->child_until = INFINITY;
     job->deadline = pool->options.deadline > 0 ? brume_pool_now() + pool->options.deadline
                                                : INFINITY;
     if (job->kind == POOL_ASKING) {
@@ -234,7 +308,11 @@ static void put_in_line(brume_pool *pool, pool_job *job, _Atomic uint64_t *id)
                 brume_pool_datasets_of(pool->names, pool->name_count, job->sql, job->options);
         pool->names_wanted = true;
     }
-    append(&pool->waiting[job->kind], job);
+    if (pool->options.nursery && brume_pool_has_free_part(job->command)) {
+        job->is_trial = true;
+        job->kind = POOL_FREE;
+    }
+    begin_to_wait(pool, job);
     pool->counts.accepted++;
 }
 
@@ -245,6 +323,10 @@ bool brume_pool_add_job(brume_pool *pool, const brume_pool_request *request, bru
         return false;
     job->done = done;
     job->pool = pool;
+    if (!(job->by = find_user(pool, job->user))) {
+        brume_pool_free_job(job);
+        return false;
+    }
     put_in_line(pool, job, NULL);
     pthread_cond_broadcast(&pool->changed);
     return true;
@@ -254,7 +336,10 @@ bool brume_pool_add_job(brume_pool *pool, const brume_pool_request *request, bru
 static bool enqueue(brume_pool *pool, pool_job *job, _Atomic uint64_t *id)
 {
     pthread_mutex_lock(&pool->lock);
-    bool room = has_room(pool, job->kind);
+    job->by = find_user(pool, job->user);
+    bool is_tried = pool->options.nursery && brume_pool_has_free_part(job->command);
+    bool room = job->by && has_room(pool, job->by, job->kind) &&
+                (!is_tried || has_room(pool, job->by, POOL_FREE));
     if (room)
         put_in_line(pool, job, id);
     else
@@ -319,7 +404,7 @@ void brume_pool_cancel(brume_pool *pool, uint64_t id)
         job = find(&pool->waiting[kind], id);
         if (!job)
             continue;
-        brume_pool_remove(&pool->waiting[kind], job);
+        brume_pool_no_longer_waits(pool, job);
         job->result.status = brume_fail(&job->result.error, BRUME_ECANCELLED, NULL,
                                         "the call was cancelled; nothing was spent");
         brume_pool_finish(pool, job);

@@ -6,11 +6,15 @@
  *
  *  1. Two kinds of jobs. A free job's command touches no protected row (explain, budget, history,
  *     ...: the list in pool_command.c; what is not on it is an asking job). Free and asking jobs
- *     have workers of their own, so that a long query delays no explanation.
+ *     have workers of their own, so that a long query delays no explanation. With a nursery
+ *     (nursery.h) free jobs run in processes that can be killed and have little memory, and so do
+ *     queries of public tables within asking jobs; what a query does before it may be charged is
+ *     tried there first.
  *  2. Bound: at most `queue` jobs of each kind wait. Beyond it a job is refused at once (*busy),
- *     and nothing of it runs.
- *  3. Order: asking jobs that name a common dataset run one at a time, in the order of submission.
- *     Which datasets a job names is read off its text, and may be too many, never too few unless a
+ *     and nothing of it runs; or, where another user has more jobs waiting, the newest of those is.
+ *  3. Order: users take turns. Of one user at most `share` jobs of each kind run. Asking jobs that
+ *     name a common dataset run one at a time, those of one user in the order of submission. Which
+ *     datasets a job names is read off its text, and may be too many, never too few unless a
  *     name is written with escapes. Order is all that rests on this: budgets are safe without it.
  *  4. Time: the answer of an asking job, good or bad, leaves at a quantised time after its start:
  *     at the next multiple of the owner's quantum, or without one at the next of 1/4, 1/2, 1, 2, 4,
@@ -23,7 +27,8 @@
  *  5. Deadline: so many seconds after submission a waiting job is refused with nothing spent, and a
  *     running one is cancelled. If it has not ended `grace` seconds later (an engine that hangs),
  *     its answer is ECANCELLED with what is known of the price, its worker is given up, and a new
- *     one takes its place; at most 4 times `workers` are given up at a time, then jobs are refused.
+ *     one takes its place. Of asking jobs at most 4 times `workers` are given up at a time, and
+ *     `workers` of one user; then more are refused. Free jobs are killed in a nursery.
  *  6. Streams: the commands "stream open" (of options with "command"), "stream ask" ("stream",
  *     "question") and "stream close" ("stream") are asking jobs whose session stays open in
  *     between, for its user alone, and keep 4 and 5: also what a stream writes to the ledger waits.
@@ -49,6 +54,8 @@ typedef struct brume_pool_options {
     double deadline;    /* seconds; 0: none */
     double quantum;     /* seconds; 0: the powers of two from 1/4 */
     double grace;       /* seconds after the deadline; 0: 2 */
+    size_t share;       /* jobs of each kind of one user that run at once; 0: half of the workers */
+    struct brume_nursery *nursery; /* where free work runs; NULL: in the threads of the workers */
 } brume_pool_options;
 
 /* What to run. The pool copies it. */

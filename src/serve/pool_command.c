@@ -24,6 +24,11 @@ bool brume_pool_is_free(const char *command)
     return false;
 }
 
+bool brume_pool_has_free_part(const char *command)
+{
+    return strcmp(command, "query") == 0 || strcmp(command, "limits") == 0;
+}
+
 static uint64_t bit_of(const char *name)
 {
     uint64_t hash = 1469598103934665603u;

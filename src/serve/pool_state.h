@@ -4,14 +4,27 @@
 
 #include <pthread.h>
 
+#include "serve/nursery.h"
 #include "serve/pool.h"
 
 enum { POOL_FREE, POOL_ASKING, POOL_KINDS };
 
+/* A user who has asked: whose turn it is follows from it. Kept as long as the pool. */
+typedef struct pool_user {
+    char *name;
+    uint64_t served[POOL_KINDS]; /* the number of the newest of its jobs that began */
+    size_t waiting[POOL_KINDS], running[POOL_KINDS];
+    size_t hanging;     /* workers that were given up with its jobs, and have not ended */
+    bool is_considered; /* while a job is chosen */
+    struct pool_user *next;
+} pool_user;
+
 typedef struct pool_job {
     uint64_t id;
-    int kind;
+    int kind;      /* whose line it is in, or whose worker has it */
+    bool is_trial; /* its free part is to be tried first, as a free job; then it is an asking job */
     char *user, *command, *sql, *options;
+    pool_user *by;
     uint64_t issued;
     bool wants_rows;
     uint64_t datasets; /* one bit for each that the text names, by a hash; ~0: none is known */
@@ -21,9 +34,12 @@ typedef struct pool_job {
     brume_session *session; /* while it runs: the worker closes it when nobody stops it */
     int stoppers;           /* threads that are about to cancel the session */
     bool stopped, is_late;  /* somebody wants it to end; the deadline does */
-    brume_pool *pool;       /* for the hold below */
-    bool charged, tried;    /* a price was written; the ledger was asked to write one */
-    char *told;             /* what a script has answered so far */
+    double trial_seconds,
+        child_until;             /* its free part took so long; the end of a part in a child */
+    brume_nursery_child **child; /* the place of its worker's child */
+    brume_pool *pool;            /* for the hold below */
+    bool charged, tried;         /* a price was written; the ledger was asked to write one */
+    char *told;                  /* what a script has answered so far */
     size_t told_length;
     bool reads;    /* rows may have been read since its record last waited */
     bool holding;  /* its record waits */
@@ -44,6 +60,8 @@ struct brume_pool {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* anything below; on the monotonic clock */
     pool_list waiting[POOL_KINDS], running;
+    pool_user *users;
+    uint64_t last_served;
     struct pool_stream *streams; /* that are open */
     brume_pool_counts counts;
     uint64_t last_id;
@@ -63,6 +81,9 @@ void brume_pool_wait(brume_pool *pool, double time);
 /* pool_command.c: does the command touch no protected row? */
 bool brume_pool_is_free(const char *command);
 
+/* Is it a query in SQL, which is planned and priced before it is charged? */
+bool brume_pool_has_free_part(const char *command);
+
 /* Which datasets a text names, as bits; ~0 where none of `names` is in it. */
 uint64_t brume_pool_datasets_of(char *const *names, size_t count, const char *sql,
                                 const char *options);
@@ -72,6 +93,9 @@ void brume_pool_read_names(brume_pool *pool);
 
 /* pool.c: with the lock held, a job of the pool's own, which has no bound. False: no memory. */
 bool brume_pool_add_job(brume_pool *pool, const brume_pool_request *request, brume_pool_done *done);
+
+/* pool.c: with the lock held, a job whose free part was tried becomes an asking job. */
+void brume_pool_go_on(brume_pool *pool, pool_job *job);
 
 /* pool_result.c: a script gives its answers one by one. Should it end midway they are the job's:
  * they are paid. `job` is a pool_job. */
@@ -119,6 +143,8 @@ void brume_pool_stop_aside(brume_pool *pool, pool_job *job);
 
 /* With the lock held: take a job out of a list. */
 void brume_pool_remove(pool_list *list, const pool_job *job);
+/* The same, out of those that wait. */
+void brume_pool_no_longer_waits(brume_pool *pool, pool_job *job);
 
 /* With the lock held, which is let go meanwhile: call `done`, and free the job unless a worker that
  * hangs still has it. It is in no list. */

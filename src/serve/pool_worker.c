@@ -85,18 +85,20 @@ static void hold(void *context, brume_session_phase_word phase)
 
 /* ---- one job ---- */
 
-static char *user_option(const pool_job *job)
+static brume_pool_request request_of(const pool_job *job)
 {
-    json_t *object = json_pack("{s:s,s:I}", "user", job->user, "issued", (json_int_t)job->issued);
-    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
-    json_decref(object);
-    return text;
+    return (brume_pool_request){.user = job->user,
+                                .issued = job->issued,
+                                .command = job->command,
+                                .sql = job->sql,
+                                .options = job->options};
 }
 
 brume_status brume_pool_open_session(const brume_pool *pool, const pool_job *job,
                                      brume_session **session, brume_error *error)
 {
-    char *options = user_option(job);
+    const brume_pool_request request = request_of(job);
+    char *options = brume_session_user(&request);
     if (!options)
         return brume_no_memory(error, "the session");
     brume_status status = brume_session_open(pool->options.ledger, options, session, error);
@@ -104,16 +106,150 @@ brume_status brume_pool_open_session(const brume_pool *pool, const pool_job *job
     return status;
 }
 
+/* ---- free work, in the child of the worker ---- */
+
+static bool is_stopped(void *context)
+{
+    const pool_job *job = context;
+    pthread_mutex_lock(&job->pool->lock);
+    bool stopped = job->stopped || brume_pool_now() >= job->child_until;
+    pthread_mutex_unlock(&job->pool->lock);
+    return stopped;
+}
+
+static brume_status run_in_child(pool_job *job, const brume_pool_request *request, char **json,
+                                 brume_error *error)
+{
+    const brume_pool_options *options = &job->pool->options;
+    return brume_nursery_run(options->nursery, job->child, request, is_stopped, job,
+                             options->grace / 2, json, error);
+}
+
+/* A part of a query that reads public tables alone, within an asking job, which keeps others
+ * waiting: it has as long as it took when it was tried, and a little more. */
+static brume_status ask_public(void *context, const char *sql, char **json, brume_error *error)
+{
+    pool_job *job = context;
+    brume_pool_request request = request_of(job);
+    request.command = "query";
+    request.sql = sql;
+    request.options = NULL;
+    job->child_until = brume_pool_now() + 1 + 2 * job->trial_seconds;
+    brume_status status = run_in_child(job, &request, json, error);
+    job->child_until = INFINITY;
+    return status;
+}
+
+/* What 'explain' takes of the options of a query. */
+static char *explaining_options(const json_t *given, const char *sql)
+{
+    static const char *const kept[] = {"epsilon",     "delta",       "rho",        "within",
+                                       "within-rank", "within_rank", "confidence", "joint",
+                                       "at-least",    "at_least",    "limit",      "where"};
+    json_t *made = json_pack("{s:s}", "sql", sql);
+    for (size_t i = 0; made && i < sizeof kept / sizeof *kept; i++) {
+        json_t *one = json_object_get(given, kept[i]);
+        if (one)
+            json_object_set(made, kept[i], one);
+    }
+    char *text = made ? json_dumps(made, JSON_COMPACT) : NULL;
+    json_decref(made);
+    return text;
+}
+
+/* Explain one statement; is it of public tables alone? */
+static brume_status try_statement(pool_job *job, const json_t *given, const char *sql,
+                                  size_t length, bool *is_public, brume_error *error)
+{
+    char *one = strndup(sql, length), *json = NULL;
+    char *options = one ? explaining_options(given, one) : NULL;
+    brume_pool_request request = request_of(job);
+    request.command = "explain";
+    request.sql = NULL;
+    request.options = options;
+    brume_status status = options ? run_in_child(job, &request, &json, error)
+                                  : brume_no_memory(error, "the call");
+    json_t *explained = json ? json_loads(json, 0, NULL) : NULL;
+    *is_public = json_is_true(json_object_get(explained, "public"));
+    json_decref(explained);
+    brume_free(json);
+    free(options);
+    free(one);
+    return status;
+}
+
+/* Explain all of them, until one does not end. Whatever else is wrong with one is said when it is
+ * asked. */
+static brume_status try_statements(pool_job *job, const json_t *given, const char *sql,
+                                   bool *is_public, brume_error *error)
+{
+    *is_public = !brume_statement_is_blank(sql);
+    while (!brume_statement_is_blank(sql)) {
+        size_t length = brume_statement_length(sql);
+        bool one_is_public = false;
+        brume_error why;
+        length = length > 0 ? length : strlen(sql);
+        brume_status status = try_statement(job, given, sql, length, &one_is_public, &why);
+        if (status == BRUME_ECANCELLED || status == BRUME_EMEMORY) {
+            *error = why;
+            return status;
+        }
+        *is_public = *is_public && one_is_public;
+        sql += length;
+    }
+    return BRUME_OK;
+}
+
+/* What a query does before it may be charged (it is planned, priced and rehearsed, and keys of
+ * public tables are read) takes as long as its text says, and no thread can be made to end it. So
+ * it is done once in a child, where it can, by a free worker and while no dataset is taken: what
+ * ends there in time and within its memory does here too. A query of public tables alone is free,
+ * and answered at once; else job->is_trial stays true. */
+static brume_status try_free_part(pool_job *job, char **json, brume_error *error)
+{
+    double start = brume_pool_now();
+    bool is_public = false;
+    const brume_pool_request request = request_of(job);
+    json_t *given = json_loads(job->options ? job->options : "{}", 0, NULL);
+    const char *sql = job->sql ? job->sql : json_string_value(json_object_get(given, "sql"));
+    brume_status status = sql ? try_statements(job, given, sql, &is_public, error) : BRUME_OK;
+    json_decref(given);
+    job->trial_seconds = brume_pool_now() - start;
+    job->is_trial = status == BRUME_OK && (!is_public || job->wants_rows);
+    return status == BRUME_OK && !job->is_trial ? run_in_child(job, &request, json, error) : status;
+}
+
+/* ---- a call ---- */
+
 static brume_status call(brume_session *session, pool_job *job, brume_pool_result *result)
 {
-    struct ArrowArrayStream *rows = job->wants_rows ? &result->rows : NULL;
-    if (job->sql && strcmp(job->command, "query") == 0)
-        return brume_session_query(session, job->sql, job->options, rows, &result->json,
-                                   &result->error);
-    if (job->sql && strcmp(job->command, "explain") == 0)
-        return brume_session_explain(session, job->sql, job->options, &result->json,
-                                     &result->error);
-    return brume_session_call(session, job->command, job->options, &result->json, &result->error);
+    const brume_pool_request request = request_of(job);
+    if (job->kind == POOL_ASKING)
+        brume_session_on_phase(session, hold, job);
+    if (job->pool->options.nursery)
+        brume_session_on_public(session, ask_public, job);
+    brume_session_on_text(session, brume_pool_take_part, job);
+    return brume_call_session(session, &request, job->wants_rows ? &result->rows : NULL,
+                              &result->json, &result->error);
+}
+
+/* In a session of this process. */
+static brume_status run_here(brume_pool *pool, pool_job *job, brume_session **session,
+                             brume_pool_result *result)
+{
+    BRUME_TRY(brume_pool_open_session(pool, job, session, &result->error));
+    pthread_mutex_lock(&pool->lock);
+    bool stopped = job->stopped;
+    job->session = stopped ? NULL : *session;
+    pthread_mutex_unlock(&pool->lock);
+    if (stopped)
+        return brume_fail(&result->error, BRUME_ECANCELLED, NULL,
+                          "the call was cancelled; nothing was spent");
+    brume_status status = call(*session, job, result);
+    pthread_mutex_lock(&pool->lock);
+    job->session = NULL;
+    pthread_mutex_unlock(&pool->lock);
+    return status;
 }
 
 /* With the lock held, which is let go while the call runs. */
@@ -121,26 +257,22 @@ static void run_job(brume_pool *pool, pool_job *job)
 {
     brume_pool_result result = {0};
     brume_session *session = NULL;
+    const brume_pool_request request = request_of(job);
     pthread_mutex_unlock(&pool->lock);
-    bool is_step = brume_pool_is_stream_step(job->command);
-    result.status = is_step ? brume_pool_stream_step(pool, job, &result)
-                            : brume_pool_open_session(pool, job, &session, &result.error);
+    result.status = job->is_trial ? try_free_part(job, &result.json, &result.error)
+                    : brume_pool_is_stream_step(job->command)
+                        ? brume_pool_stream_step(pool, job, &result)
+                    : job->kind == POOL_FREE && pool->options.nursery
+                        ? run_in_child(job, &request, &result.json, &result.error)
+                        : run_here(pool, job, &session, &result);
     pthread_mutex_lock(&pool->lock);
-    if (!is_step && result.status == BRUME_OK && job->stopped)
-        result.status = brume_fail(&result.error, BRUME_ECANCELLED, NULL,
-                                   "the call was cancelled; nothing was spent");
-    if (!is_step && result.status == BRUME_OK) {
-        job->session = session;
-        pthread_mutex_unlock(&pool->lock);
-        if (job->kind == POOL_ASKING)
-            brume_session_on_phase(session, hold, job);
-        brume_session_on_text(session, brume_pool_take_part, job);
-        result.status = call(session, job, &result);
-        pthread_mutex_lock(&pool->lock);
-        job->session = NULL;
-    }
     while (job->stoppers > 0)
         brume_pool_wait(pool, INFINITY);
+    if (job->stopped) /* too late for what would follow */
+        job->is_trial = false;
+    if (job->stopped && result.status == BRUME_OK && !result.json && job->kind == POOL_FREE)
+        result.status = brume_fail(&result.error, BRUME_ECANCELLED, NULL,
+                                   "the call was cancelled; nothing was spent");
     job->leaving = true; /* from here on nobody stops it or gives it up */
     pthread_mutex_unlock(&pool->lock);
     brume_session_close(session);
@@ -171,20 +303,53 @@ void brume_pool_finish(brume_pool *pool, pool_job *job)
 
 /* ---- workers ---- */
 
-/* The first job that no earlier or running one of the same dataset keeps waiting. */
+/* The datasets of earlier jobs of the same user whose free part is tried, or waits for it. */
+static uint64_t datasets_tried(const brume_pool *pool, const pool_job *later)
+{
+    uint64_t datasets = 0;
+    const pool_job *const lists[] = {pool->running.first, pool->waiting[POOL_FREE].first};
+    for (size_t i = 0; i < 2; i++)
+        for (const pool_job *job = lists[i]; job; job = job->next)
+            if (job->is_trial && job->by == later->by && job->id < later->id)
+                datasets |= job->datasets;
+    return datasets;
+}
+
+/* The first job of a user that may begin: none of its datasets is taken by a job that runs, by an
+ * earlier one of the same user, or by one of users who are before this one. Those become taken. */
+static pool_job *first_of(const brume_pool *pool, int kind, const pool_user *user, uint64_t *taken)
+{
+    for (pool_job *job = pool->waiting[kind].first; job; job = job->next) {
+        if (job->by != user)
+            continue;
+        if (kind == POOL_FREE || !(job->datasets & (*taken | datasets_tried(pool, job))))
+            return job;
+        *taken |= job->datasets;
+    }
+    return NULL;
+}
+
+/* Users take turns: the job of that user begins who has waited longest since one did, and who has
+ * not a whole share of the workers. Within a user, and a dataset, the order is that of submission.
+ */
 static pool_job *next_job(const brume_pool *pool, int kind)
 {
     uint64_t taken = 0;
-    if (kind == POOL_FREE)
-        return pool->waiting[kind].first;
     for (const pool_job *job = pool->running.first; job; job = job->next)
         taken |= job->kind == kind ? job->datasets : 0;
-    for (pool_job *job = pool->waiting[kind].first; job; job = job->next) {
-        if (!(job->datasets & taken))
+    for (pool_user *user = pool->users; user; user = user->next)
+        user->is_considered = user->waiting[kind] == 0 ||
+                              user->running[kind] >= pool->options.share;
+    for (;;) {
+        pool_user *next = NULL;
+        for (pool_user *user = pool->users; user; user = user->next)
+            if (!user->is_considered && (!next || user->served[kind] < next->served[kind]))
+                next = user;
+        pool_job *job = next ? first_of(pool, kind, next, &taken) : NULL;
+        if (job || !next)
             return job;
-        taken |= job->datasets;
+        next->is_considered = true;
     }
-    return NULL;
 }
 
 /* Drop what a call that hung came to after all: its job was answered long ago. */
@@ -193,6 +358,7 @@ static void drop_result(brume_pool *pool, pool_job *job)
     brume_free(job->result.json);
     if (job->result.rows.release)
         job->result.rows.release(&job->result.rows);
+    job->by->hanging--;
     brume_pool_free_job(job);
     pool->hanging--;
 }
@@ -200,7 +366,9 @@ static void drop_result(brume_pool *pool, pool_job *job)
 /* Run one; false: this worker was given up meanwhile. */
 static bool work(brume_pool *pool, pool_job *job)
 {
-    brume_pool_remove(&pool->waiting[job->kind], job);
+    brume_pool_no_longer_waits(pool, job);
+    job->by->running[job->kind]++;
+    job->by->served[job->kind] = ++pool->last_served;
     job->next = pool->running.first;
     pool->running.first = job;
     pool->running.count++;
@@ -211,10 +379,18 @@ static bool work(brume_pool *pool, pool_job *job)
         drop_result(pool, job);
         return false;
     }
+    if (job->is_trial && !pool->closing) {
+        brume_pool_go_on(pool, job);
+        return true;
+    }
+    if (job->is_trial)
+        job->result.status = brume_fail(&job->result.error, BRUME_ECANCELLED, "ask again later",
+                                        "the server is stopping; nothing was spent");
     /* what a held call does after its last hold depends on its answer and on the ledger alone */
     if (job->kind == POOL_ASKING && !job->held && !brume_pool_is_cached(job))
         wait_to_leave(pool, job);
     brume_pool_remove(&pool->running, job);
+    job->by->running[job->kind]--;
     brume_pool_finish(pool, job);
     return true;
 }
@@ -222,14 +398,20 @@ static bool work(brume_pool *pool, pool_job *job)
 static void *run_worker(brume_pool *pool, int kind)
 {
     bool goes_on = true;
+    brume_nursery_child *child = NULL;
     pthread_mutex_lock(&pool->lock);
     while (goes_on && !pool->closing) {
         pool_job *job = next_job(pool, kind);
-        if (job)
+        if (job) {
+            job->child = &child;
             goes_on = work(pool, job);
-        else
+        } else {
             brume_pool_wait(pool, INFINITY);
+        }
     }
+    pthread_mutex_unlock(&pool->lock);
+    brume_nursery_end(pool->options.nursery, child);
+    pthread_mutex_lock(&pool->lock);
     pool->threads--;
     pthread_cond_broadcast(&pool->changed);
     pthread_mutex_unlock(&pool->lock);
@@ -337,6 +519,8 @@ static void give_up(brume_pool *pool, pool_job *job)
     say_late(pool, job, &job->result);
     job->given_up = true;
     pool->hanging++;
+    job->by->hanging++;
+    job->by->running[job->kind]--;
     pool->counts.given_up++;
     brume_pool_remove(&pool->running, job);
     if (!pool->closing)
@@ -351,7 +535,7 @@ static bool keep_deadlines(brume_pool *pool, double now, double *next)
     for (int kind = 0; kind < POOL_KINDS; kind++)
         for (pool_job *job = pool->waiting[kind].first; job; job = job->next) {
             if (job->deadline <= now) {
-                brume_pool_remove(&pool->waiting[kind], job);
+                brume_pool_no_longer_waits(pool, job);
                 say_late(pool, job, &job->result);
                 brume_pool_finish(pool, job);
                 return true;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "serve/address.h"
+#include "serve/nursery.h"
 #include "serve/http/http.h"
 #include "serve/pg/server.h"
 #include "serve/pool.h"
@@ -14,10 +15,13 @@
 /* Calls may end within so many seconds after a signal; answers be sent within so many more. */
 static const double SECONDS_TO_END = 10, SECONDS_TO_SEND = 5;
 
+static const uint64_t MEMORY = UINT64_C(1) << 30; /* bytes of a free call */
+
 typedef struct server {
     const brume_serve_options *options;
     const char *ledger;
     char *certificate, *key, *requests;
+    brume_nursery *nursery;
     brume_pool *pool;
     brume_http_guard *guard;
     brume_http *http;
@@ -110,7 +114,9 @@ static brume_status start(server *all, brume_error *error)
                                      .workers = options->workers,
                                      .queue = options->queue,
                                      .deadline = options->deadline,
-                                     .quantum = options->quantum};
+                                     .quantum = options->quantum,
+                                     .share = options->share,
+                                     .nursery = all->nursery};
     if (!options->listen && !options->pg)
         return brume_fail(error, BRUME_EARGUMENT, "for example --listen 127.0.0.1:8443",
                           "there is nothing to listen on");
@@ -136,6 +142,7 @@ static void end(server *all)
     brume_http_stop(all->http, SECONDS_TO_SEND);
     brume_pg_server_close(all->pg);
     brume_pool_close(all->pool, 0); /* nobody asks any more */
+    brume_nursery_close(all->nursery);
     if (all->guard)
         brume_http_guard_event(all->guard, "stopped", NULL);
     brume_http_guard_close(all->guard);
@@ -163,7 +170,11 @@ brume_status brume_serve(const brume_serve_options *options, brume_error *error)
     pthread_sigmask(SIG_BLOCK, &ends, NULL); /* before any thread: they all inherit it */
     signal(SIGPIPE, SIG_IGN); /* a client that has gone is an error of its connection only */
     signal(SIGXFSZ, SIG_IGN); /* so is a limit on files, as a full disk */
-    brume_status status = start(&all, error);
+    /* first of all, while there is one thread and nothing that a child should not have */
+    brume_status status = brume_nursery_open(all.ledger, options->memory ? options->memory : MEMORY,
+                                             &all.nursery, error);
+    if (status == BRUME_OK)
+        status = start(&all, error);
     if (status == BRUME_OK && !options->check) {
         brume_http_guard_event(all.guard, "started", NULL);
         sigwait(&ends, &got);

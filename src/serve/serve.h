@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include <brume/status.h>
@@ -17,6 +18,8 @@ typedef struct brume_serve_options {
     bool insecure; /* listen without TLS on addresses that are not the machine's own */
     bool check;    /* start everything, and end at once */
     size_t workers, queue;
+    size_t share;    /* of the workers of each kind that one user may have; 0: half of them */
+    uint64_t memory; /* bytes that a call may use which spends nothing; 0: 1 GiB */
     double deadline, quantum;
     double rate;          /* requests a second of each user; 0: any number */
     size_t connections;   /* of each user that may be open; 0: any number */

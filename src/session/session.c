@@ -94,6 +94,15 @@ void brume_session_on_note(brume_session *session, void (*note)(void *context, c
     session->host.note = note ? tell_note : NULL;
 }
 
+void brume_session_on_public(brume_session *session,
+                             brume_status (*ask)(void *context, const char *sql, char **json,
+                                                 brume_error *error),
+                             void *context)
+{
+    session->elsewhere = (brume_public_asker){ask, context};
+    session->host.elsewhere = ask ? &session->elsewhere : NULL;
+}
+
 /* ---- opening ---- */
 
 typedef struct open_options {

@@ -10,6 +10,7 @@
 #include <brume/session.h>
 
 #include "command/host.h"
+#include "query/plan/plan.h"
 #include "session/environment.h"
 #include "session/watch.h"
 
@@ -28,6 +29,7 @@ struct brume_session {
     void *take_context;
     void (*note)(void *context, const char *line);
     void *note_context;
+    brume_public_asker elsewhere; /* in force where the host has it */
 };
 
 /* Before and after what a call does. EARGUMENT: no session, one of another process, a busy one, or

@@ -139,7 +139,7 @@ static brume_status look(brume_charge *left, bool *holds)
         json_t *answer = NULL, *history = NULL;
         if (brume_ledger_recall(ledger, "answered", &answer, NULL) == BRUME_OK && answer)
             json_decref(answer);
-        if (brume_ledger_history(ledger, NULL, &history, NULL) == BRUME_OK)
+        if (brume_ledger_history(ledger, NULL, NULL, &history, NULL) == BRUME_OK)
             json_decref(history);
         status = brume_ledger_dataset(ledger, "visits", &dataset, &error);
     }

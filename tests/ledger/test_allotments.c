@@ -116,7 +116,7 @@ static void a_user_without_an_allotment_has_the_budget_alone(void **state)
     add_with(ledger, "alice", BRUME_ROLE_ANALYST, "visits", "0.1", NULL, token);
     act(ledger, "alice");
     assert_ok(reserve(ledger, "people", "1", "a", &id, &error));
-    assert_ok(brume_ledger_history(ledger, "people", &history, &error));
+    assert_ok(brume_ledger_history(ledger, "people", NULL, &history, &error));
     const json_t *event = json_array_get(json_object_get(history, "events"), 0);
     assert_string_equal(json_string_value(json_object_get(event, "user")), "alice");
     json_decref(history);

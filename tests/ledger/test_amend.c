@@ -188,7 +188,7 @@ static void an_amendment_is_what_the_dataset_is_from_then_on(void **state)
     assert_ok(brume_ledger_amend(ledger, &uncapped, &error));
     assert_ok(reserve(ledger, "visits", "0.3", "a", &id, &error));
     json_t *history = NULL;
-    assert_ok(brume_ledger_history(ledger, "visits", &history, &error));
+    assert_ok(brume_ledger_history(ledger, "visits", NULL, &history, &error));
     const json_t *events = json_object_get(history, "events"), *first = json_array_get(events, 0);
     assert_int_equal(json_array_size(events), 4);
     assert_string_equal(json_string_value(json_object_get(first, "state")), "amended");

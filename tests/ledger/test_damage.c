@@ -54,7 +54,7 @@ static brume_status read_history(const place *where, brume_error *error)
     json_t *history = NULL;
     brume_status status = brume_ledger_open(where->path, BRUME_LEDGER_READ, &ledger, error);
     if (status == BRUME_OK)
-        status = brume_ledger_history(ledger, NULL, &history, error);
+        status = brume_ledger_history(ledger, NULL, NULL, &history, error);
     json_decref(history);
     brume_ledger_close(ledger);
     return status;

@@ -80,7 +80,7 @@ static void the_history_shows_prices_rounded_up(void **state)
     brume_reservation reservation = {
         .charges = &charge, .charge_count = 1, .sql = "SELECT 1", .answer_key = "a"};
     assert_ok(brume_ledger_reserve(ledger, &reservation, &id, &error));
-    assert_ok(brume_ledger_history(ledger, "soft", &history, &error));
+    assert_ok(brume_ledger_history(ledger, "soft", NULL, &history, &error));
     const json_t *event = json_array_get(json_object_get(history, "events"), 0);
     const json_t *cost = json_object_get(event, "cost");
     assert_non_null(cost);
@@ -213,7 +213,7 @@ static void a_failed_query_stays_charged_and_is_in_the_history(void **state)
     assert_ok(brume_ledger_fail(ledger, id, BRUME_EENGINE, &error));
     assert_fails(reserve(ledger, "visits", "0.6", "key", &id, &error), BRUME_EBUDGET);
     json_t *history = NULL;
-    assert_ok(brume_ledger_history(ledger, "visits", &history, &error));
+    assert_ok(brume_ledger_history(ledger, "visits", NULL, &history, &error));
     json_t *event = json_array_get(json_object_get(history, "events"), 0);
     assert_string_equal(json_string_value(json_object_get(event, "state")), "failed");
     assert_string_equal(json_string_value(json_object_get(event, "sql")), "SELECT COUNT(*) FROM t");

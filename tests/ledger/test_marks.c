@@ -59,7 +59,7 @@ static void a_refusal_says_the_same_whatever_the_reason_and_is_journaled(void **
         assert_null(strstr(error.message, "copy"));
     }
     json_t *history = NULL;
-    assert_ok(brume_ledger_history(ledger, "x", &history, &error));
+    assert_ok(brume_ledger_history(ledger, "x", NULL, &history, &error));
     assert_int_equal(json_array_size(json_object_get(history, "events")), 3);
     const json_t *event = json_array_get(json_object_get(history, "events"), 0);
     assert_string_equal(json_string_value(json_object_get(event, "state")), "refused");

@@ -216,7 +216,7 @@ static void schema_2_goes_on_and_its_public_files_stay_public(void **state)
     assert_fails(reserve(ledger, "people", "0.76", "key", &id, &error), BRUME_EBUDGET);
     assert_ok(reserve(ledger, "people", "0.75", "key", &id, &error));
     /* Rows from before the typed SQL was kept show what they have. */
-    assert_ok(brume_ledger_history(ledger, "people", &history, &error));
+    assert_ok(brume_ledger_history(ledger, "people", NULL, &history, &error));
     const json_t *first = json_array_get(json_object_get(history, "events"), 0);
     assert_non_null(strstr(json_string_value(json_object_get(first, "sql")), "people"));
     assert_null(json_object_get(first, "normal"));

@@ -48,7 +48,7 @@ static void a_note_and_the_progress_of_a_stream_outlive_the_process(void **state
     ledger = open_ledger(&where);
     assert_ok(brume_ledger_recall(ledger, "part", &answer, &error));
     assert_true(json_equal(answer, part));
-    assert_ok(brume_ledger_history(ledger, "visits", &history, &error));
+    assert_ok(brume_ledger_history(ledger, "visits", NULL, &history, &error));
     const json_t *event = json_array_get(json_object_get(history, "events"), 0);
     const json_t *progress = json_object_get(event, "progress");
     assert_int_equal(json_integer_value(json_object_get(progress, "asked")), 5);

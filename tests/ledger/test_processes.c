@@ -221,7 +221,7 @@ static void after_500_sudden_deaths_every_answer_seen_is_charged(void **state)
     assert_ok(brume_ledger_verify(ledger, &report, &error));
     assert_holds(seen > 0 && report.reservations >= seen && report.rows >= last);
     json_t *history = NULL;
-    assert_ok(brume_ledger_history(ledger, "visits", &history, &error));
+    assert_ok(brume_ledger_history(ledger, "visits", NULL, &history, &error));
     uint64_t committed = 0, of_alice = 0;
     size_t i = 0;
     json_t *event = NULL;

@@ -24,7 +24,8 @@ brume_pool *open_pool(size_t workers, size_t queue, double deadline, double quan
                                   .queue = queue,
                                   .deadline = deadline,
                                   .quantum = quantum,
-                                  .grace = 0.2};
+                                  .grace = 0.2,
+                                  .share = workers};
     sessions.order[0] = 0;
     sessions.most_running = sessions.most_of_a = sessions.hangs = 0;
     sessions.release_all = false;

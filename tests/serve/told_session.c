@@ -95,6 +95,14 @@ void brume_session_on_text(brume_session *session,
     session->take_context = context;
 }
 
+void brume_session_on_public(brume_session *session,
+                             brume_status (*ask)(void *context, const char *sql, char **json,
+                                                 brume_error *error),
+                             void *context)
+{
+    (void)session, (void)ask, (void)context;
+}
+
 static void raise_to(atomic_int *most, int value)
 {
     int now = atomic_load(most);

@@ -38,6 +38,8 @@ brume_status brume_serve_run(const char *text, brume_error *error)
         .check = is_given(options, "check"),
         .workers = (size_t)number_of(options, "workers", 4),
         .queue = (size_t)number_of(options, "queue", 256),
+        .share = (size_t)number_of(options, "share", 0),
+        .memory = (uint64_t)number_of(options, "memory", 1024) << 20,
         .deadline = number_of(options, "deadline", 60),
         .quantum = number_of(options, "quantum", 0),
         .rate = number_of(options, "rate", 50),

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "base/error.h"
+#include "command/host.h"
+
 const char *const brume_adjacency_choices[] = {"add-remove", "replace", NULL};
 /* in the order of brume_method */
 const char *const brume_method_choices[] = {
@@ -35,9 +38,24 @@ brume_method brume_call_method(const brume_call *call)
     return BRUME_METHOD_AUTO;
 }
 
+/* What users of a server may have worked out: what it costs grows with the terms, by more than in
+ * proportion. At the shell, and in the library, the bound is that of the parser. */
+enum { USER_TERMS = 1000, USER_BYTES = 65536 };
+
 brume_status brume_call_expression(const brume_call *call, brume_expression *out,
                                    brume_error *error)
 {
-    return brume_expression_parse(brume_call_operand(call, 0), brume_call_adjacency(call), out,
-                                  error);
+    const char *text = brume_call_operand(call, 0);
+    bool of_user = call->host && call->host->user;
+    if (of_user && strlen(text) > USER_BYTES)
+        return brume_fail(error, BRUME_EARGUMENT, "equal terms are written once, with *COUNT",
+                          "the expression has more than 64 KiB");
+    BRUME_TRY(brume_expression_parse(text, brume_call_adjacency(call), out, error));
+    if (!of_user || out->count <= USER_TERMS)
+        return BRUME_OK;
+    brume_status status = brume_fail(
+        error, BRUME_EARGUMENT, "equal terms are written once, with *COUNT",
+        "the expression has %zu terms, at most %d are possible here", out->count, USER_TERMS);
+    brume_expression_free(out);
+    return status;
 }

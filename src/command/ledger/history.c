@@ -146,9 +146,11 @@ static brume_status write_recorded(brume_call *call, brume_ledger *ledger, brume
 static brume_status write_answer_of(brume_call *call, brume_error *error)
 {
     brume_ledger *ledger = NULL;
-    if (brume_call_operand(call, 0) || brume_call_has(call, "verbose"))
+    if (brume_call_operand(call, 0) || brume_call_has(call, "verbose") ||
+        brume_call_has(call, "limit") || brume_call_has(call, "before"))
         return brume_fail(error, BRUME_EARGUMENT, "the number of a charge says which it is",
-                          "'--answer' takes neither a dataset nor '--verbose'");
+                          "'--answer' takes neither a dataset nor '--verbose', '--limit', "
+                          "'--before'");
     BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
     brume_status status = write_recorded(call, ledger, error);
     brume_ledger_close(ledger);
@@ -163,17 +165,24 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_dataset *dataset = NULL;
     json_t *history = NULL;
     const char *name = brume_call_operand(call, 0);
+    const brume_history_page page = {
+        .before = brume_call_count(call, "before", 0),
+        .most = (size_t)brume_call_count(call, "limit", BRUME_HISTORY_EVENTS)};
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
     if (status == BRUME_OK && name)
         status = brume_ledger_dataset(ledger, name, &dataset, error); /* is there one? */
     brume_dataset_close(dataset);
     if (status == BRUME_OK)
-        status = brume_ledger_history(ledger, name, &history, error);
+        status = brume_ledger_history(ledger, name, &page, &history, error);
     if (status == BRUME_OK && !brume_call_has(call, "verbose"))
         hide_normal(json_object_get(history, "events"));
     if (status == BRUME_OK)
         status = call->json ? brume_call_write_json(call, json_incref(history), error)
                             : write_table(call, json_object_get(history, "events"), error);
+    const json_t *before = json_object_get(history, "before");
+    if (status == BRUME_OK && !call->json && json_is_integer(before))
+        fprintf(call->out, "older ones: brume history%s%s --before %lld\n", name ? " " : "",
+                name ? name : "", (long long)json_integer_value(before));
     json_decref(history);
     brume_ledger_close(ledger);
     return status;
@@ -191,6 +200,18 @@ static const brume_option options[] = {
      .least = 1,
      .most = 1e15,
      .help = "the recorded answer of the query with this id, again and for nothing"},
+    {.name = "limit",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "N",
+     .least = 1,
+     .most = 100000,
+     .help = "so many events, the newest ones (100)"},
+    {.name = "before",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "ID",
+     .least = 1,
+     .most = 1e15,
+     .help = "only events from before this one: the next page"},
     BRUME_LEDGER_OPTION,
 };
 
@@ -203,7 +224,8 @@ const brume_command brume_command_history = {
     .name = "history",
     .summary = "list what was asked and what it cost",
     .description =
-        "Every charge, oldest first, with the SQL as it was typed. A query that failed or was "
+        "The newest charges, the last one at the end, with the SQL as it was typed; --before goes on "
+        "to older ones, and in JSON \"before\" says where. A query that failed or was "
         "interrupted stays charged: whether its answer was seen cannot be known. Free re-reads are "
         "not charges. Of a stream of questions also how far it came. Also what the owner amended, and attempts to register a name or a source that "
         "is registered already.\n\n"

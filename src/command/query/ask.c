@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "command/host.h"
+
 const char *const brume_where_words[] = {"engine", "brume", "auto", NULL};
 const char *const brume_answer_formats[] = {"table", "markdown", "csv", "json", "html", NULL};
 
@@ -20,7 +22,8 @@ brume_payment brume_call_payment(const brume_call *call)
     brume_payment payment = {.epsilon = brume_call_text(call, "epsilon"),
                              .delta = brume_call_text(call, "delta"),
                              .rho = brume_call_text(call, "rho"),
-                             .where = where_of(call)};
+                             .where = where_of(call),
+                             .elsewhere = call->host ? call->host->elsewhere : NULL};
     size_t typed = brume_call_times(call, "limit");
     for (size_t i = 0; i < typed && i < BRUME_TYPED_LIMITS; i++)
         payment.limits[payment.limit_count++] = brume_call_text_at(call, "limit", i);

@@ -1,7 +1,8 @@
 /* A stream that a registered dataset pays for.
  *
- * Promises: its price is on the ledger before the first question is read; how far it came is there
- * within a second, and at its end, however it ends. */
+ * Promises: its price is on the ledger before the first question is read; how far it came is beside
+ * the ledger before each answer is told, in the ledger within a second, and there at its end,
+ * however it ends. */
 #include "command/stream/stream.h"
 
 #include <string.h>
@@ -50,7 +51,8 @@ static brume_status ask(void *context, const char *line, brume_stream_answer *an
     charged_run *run = context;
     BRUME_TRY(run->charge->source.ask(run->charge->source.context, line, answer, error));
     run->halted = answer->halted;
-    return BRUME_OK;
+    return brume_ledger_stream_note(run->on->ledger, run->on->reservation, run->asked + 1,
+                                    run->hits + answer->above, error);
 }
 
 static brume_status pause_run(void *context, uint64_t asked, uint64_t hits, brume_error *error)

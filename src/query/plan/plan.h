@@ -40,13 +40,22 @@ typedef enum brume_where {
     BRUME_WHERE_BRUME,  /* here: they are streamed */
 } brume_where;
 
+/* Who asks a query of public tables in place of the calling thread: *json is the answer of 'brume
+ * query', which is freed with free. */
+typedef struct brume_public_asker {
+    brume_status (*ask)(void *context, const char *sql, char **json, brume_error *error);
+    void *context;
+} brume_public_asker;
+
 /* What the analyst pays, as typed; NULL: not typed. Exactly one of epsilon and rho. */
 typedef struct brume_payment {
     const char *epsilon, *delta, *rho;
     const char *limits[BRUME_TYPED_LIMITS]; /* "T" or "COLUMN=T", in the units of the query */
     size_t limit_count;
-    bool limits_only;  /* buy the choice of the limits and nothing else */
-    brume_where where; /* of no part in price or answer */
+    bool limits_only; /* buy the choice of the limits and nothing else */
+    /* of no part in price or answer: */
+    brume_where where;
+    const brume_public_asker *elsewhere; /* NULL: queries of public tables are asked here */
 } brume_payment;
 
 /* A table of the catalog, with what the ledger says of it. */

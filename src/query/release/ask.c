@@ -310,7 +310,7 @@ brume_status brume_ask_whole(brume_ledger *ledger, const char *sql, const brume_
     brume_status status = brume_prepare(ledger, sql, payment, target, &question, &plan, error);
     if (status == BRUME_OK)
         status = question->open_query
-                     ? brume_ask_public(ledger, question, watch, answer, error)
+                     ? brume_ask_public(ledger, question, payment->elsewhere, watch, answer, error)
                      : answer_question(ledger, question, plan, bits, watch, answer, error);
     brume_query_plan_close(plan);
     brume_question_close(question);

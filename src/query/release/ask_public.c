@@ -191,19 +191,56 @@ static brume_status make_answer(const brume_question *question, const table *all
     return BRUME_OK;
 }
 
+static brume_status ask_elsewhere(const brume_question *question,
+                                  const brume_public_asker *elsewhere, brume_query_answer **answer,
+                                  brume_error *error)
+{
+    char *text = NULL;
+    json_error_t ignored;
+    BRUME_TRY(elsewhere->ask(elsewhere->context, question->typed, &text, error));
+    json_t *record = json_loads(text, JSON_ALLOW_NUL, &ignored);
+    free(text);
+    brume_status status = record ? brume_query_answer_recorded(record, answer, error)
+                                 : brume_no_memory(error, "the answer");
+    json_decref(record);
+    if (status != BRUME_OK)
+        return status;
+    (*answer)->is_public = true;
+    for (size_t i = 0; i < (*answer)->column_count; i++)
+        (*answer)->columns[i].is_key = true;
+    return BRUME_OK;
+}
+
+/* Read the rows. The engine may be told to stop meanwhile; not every statement ends by that. */
+static brume_status read_watched(const brume_question *question, brume_engine *engine,
+                                 const brume_watch *watch, table *all, brume_error *error)
+{
+    if (!watch)
+        return read_rows(question, engine, all, error);
+    watch->enter(watch->context, BRUME_PHASE_FREE, engine);
+    const char *why = watch->stopped(watch->context);
+    brume_status status = why ? BRUME_ECANCELLED : read_rows(question, engine, all, error);
+    watch->enter(watch->context, BRUME_PHASE_FREE, NULL);
+    if (status != BRUME_OK && (why = watch->stopped(watch->context)))
+        return brume_fail(error, BRUME_ECANCELLED, NULL, "%s; nothing was spent", why);
+    return status;
+}
+
 brume_status brume_ask_public(brume_ledger *ledger, const brume_question *question,
-                              const brume_watch *watch, brume_query_answer **answer,
-                              brume_error *error)
+                              const brume_public_asker *elsewhere, const brume_watch *watch,
+                              brume_query_answer **answer, brume_error *error)
 {
     brume_engine *engine = NULL;
     table all = {.columns = question->open_query->output_count};
+    if (elsewhere)
+        return ask_elsewhere(question, elsewhere, answer, error);
     for (size_t i = 0; i < question->table_count; i++)
         BRUME_TRY(brume_spend_limit(watch, question->policies[i]->timeout,
                                     question->datasets[i]->name, error));
     BRUME_TRY(brume_question_engine(question, &engine, error));
     brume_status status = check_sources(ledger, question, engine, error);
     if (status == BRUME_OK)
-        status = read_rows(question, engine, &all, error);
+        status = read_watched(question, engine, watch, &all, error);
     if (status == BRUME_EENGINE)
         status = brume_fail(error, status,
                             "its types may not fit, or the engine lacks a function of it",

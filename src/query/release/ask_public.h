@@ -11,9 +11,10 @@
 BRUME_MUST_USE brume_status brume_question_engine(const brume_question *question,
                                                   brume_engine **out, brume_error *error);
 
-/* Answer a question that has an `open_query`. EPOLICY: a source of it has become another
- * dataset's; EENGINE: the engine cannot run it. */
+/* Answer a question that has an `open_query`, here or `elsewhere`. EPOLICY: a source of it has
+ * become another dataset's; EENGINE: the engine cannot run it. */
 BRUME_MUST_USE brume_status brume_ask_public(brume_ledger *ledger, const brume_question *question,
+                                             const brume_public_asker *elsewhere,
                                              const brume_watch *watch, brume_query_answer **answer,
                                              brume_error *error);
 

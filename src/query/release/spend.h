@@ -21,7 +21,8 @@ typedef enum brume_phase {
 } brume_phase;
 
 /* It is told of each phase, so that the handler of an interruption knows what to do and to say; it
- * is asked whether the query is to stop. `engine` is NULL but in RUNNING. */
+ * is asked whether the query is to stop. `engine`: one that runs, in RUNNING and, where public
+ * tables alone are read, in FREE; else NULL. */
 typedef struct brume_watch {
     void (*enter)(void *context, brume_phase phase, brume_engine *engine);
     const char *(*stopped)(void *context); /* why it is to stop ("interrupted"); NULL: it is not */

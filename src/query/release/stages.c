@@ -33,6 +33,7 @@ typedef struct stage {
 typedef struct stages {
     brume_ledger *ledger;
     const char *sql;
+    const brume_public_asker *elsewhere;
     brume_scalar *scalars;
     stage *list;
     size_t count, paid_count; /* those that cost something */
@@ -150,7 +151,7 @@ static brume_status find_type(stages *all, size_t i, brume_error *error)
 static brume_status ask_public(stages *all, stage *one, const char *sql, brume_error *error)
 {
     brume_query_answer *answer = NULL;
-    brume_payment nothing = {0};
+    const brume_payment nothing = {.elsewhere = all->elsewhere};
     BRUME_TRY(brume_ask(all->ledger, sql, &nothing, NULL, NULL, NULL, &answer, error));
     brume_status status = answer->row_count == 1 && answer->column_count == 1
                               ? brume_scalar_public(&answer->values[0], &one->value, error)
@@ -276,7 +277,7 @@ static brume_status explain_stages(brume_ledger *ledger, const char *sql,
                                    const brume_payment *payment, json_t **explanation,
                                    brume_error *error)
 {
-    stages all = {.ledger = ledger, .sql = sql};
+    stages all = {.ledger = ledger, .sql = sql, .elsewhere = payment->elsewhere};
     brume_status status = open_stages(&all, payment, error);
     if (status == BRUME_OK)
         status = explain_all(&all, explanation, error);
@@ -404,7 +405,7 @@ static brume_status ask_stages(brume_ledger *ledger, const char *sql, const brum
                                brume_bits *bits, const brume_watch *watch,
                                brume_query_answer **answer, brume_error *error)
 {
-    stages all = {.ledger = ledger, .sql = sql};
+    stages all = {.ledger = ledger, .sql = sql, .elsewhere = payment->elsewhere};
     json_t *explanation = NULL, *list = json_array();
     brume_status status = list ? open_stages(&all, payment, error)
                                : brume_no_memory(error, "the answer");

@@ -8,8 +8,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "serve/doorway.h"
+
+/* Connections that wait for a request and are of nobody that is known. */
+enum { MOST_UNKNOWN = 2048 };
+
 typedef struct slow_link {
     int socket;
+    brume_peer peer;
     double since; /* of waiting for a request; below 0: it is there */
     char *user;   /* whose it is; NULL: not known yet */
     struct slow_link *next, **place;
@@ -95,6 +101,20 @@ void brume_http_patience_close(brume_http_patience *patience)
     free(patience);
 }
 
+/* With the lock held: where many are unknown, one of them goes for the newcomer. */
+static void make_place(brume_http_patience *patience, const brume_peer *newcomer)
+{
+    brume_doorway doorway = {.newcomer = *newcomer, .places = MOST_UNKNOWN};
+    for (slow_link *link = patience->first; link; link = link->next)
+        if (!link->user && link->since >= 0)
+            brume_doorway_see(&doorway, &link->peer, link->since, link);
+    slow_link *evicted = brume_doorway_evicted(&doorway);
+    if (evicted) {
+        shutdown(evicted->socket, SHUT_RDWR); /* as above */
+        evicted->since = -1;
+    }
+}
+
 static slow_link *start(brume_http_patience *patience, struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
@@ -102,7 +122,12 @@ static slow_link *start(brume_http_patience *patience, struct MHD_Connection *co
     slow_link *link = info ? calloc(1, sizeof *link) : NULL;
     if (!link)
         return NULL; /* libmicrohttpd's own time-out remains */
+    struct sockaddr_storage address = {0};
+    socklen_t length = sizeof address;
     link->socket = info->connect_fd;
+    if (getpeername(link->socket, (struct sockaddr *)&address, &length) == 0)
+        link->peer = brume_peer_of((struct sockaddr *)&address);
+    make_place(patience, &link->peer);
     link->since = now();
     link->next = patience->first;
     link->place = &patience->first;

@@ -19,16 +19,27 @@
 #include <openssl/ssl.h>
 
 #include "base/error.h"
+#include "serve/doorway.h"
 #include "serve/pg/startup.h"
 
-enum { MOST_CONNECTIONS = 1000, STACK = 8 << 20, LOOK_AROUND = 200 };
-static const double start_patience = 30;
+/* MOST_UNKNOWN: connections on which no password was shown yet, apart from the others. */
+enum {
+    MOST_CONNECTIONS = 1000,
+    MOST_UNKNOWN = 64,
+    MOST_ENDING = 4 * MOST_UNKNOWN,
+    STACK = 8 << 20,
+    LOOK_AROUND = 200
+};
+static const double start_patience = 10;
 
 typedef struct client {
     brume_pg_server *server;
     struct client *next;
     uint32_t number, key;
-    _Atomic uint64_t job; /* that runs in the pool for it; 0: none */
+    brume_peer peer;
+    double since;
+    bool is_known, is_leaving; /* its password was right; it ends, or was told to */
+    _Atomic uint64_t job;      /* that runs in the pool for it; 0: none */
     const char *user;
     uint64_t issued; /* the token that was shown */
     brume_pg_wire wire;
@@ -47,7 +58,8 @@ struct brume_pg_server {
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t ended;
     client *clients;
-    size_t count;
+    size_t count; /* of them all, to be waited for */
+    size_t known; /* whose passwords were right */
     uint32_t last_number;
 };
 
@@ -140,14 +152,28 @@ static void put_key(client *self)
     brume_pg_end(&self->wire.out);
 }
 
-/* Count the connection; false: the user has as many as may be open, and was told. */
+/* Among the users' connections; false: there are as many as there may be. */
+static bool become_known(client *self)
+{
+    brume_pg_server *server = self->server;
+    pthread_mutex_lock(&server->lock);
+    self->is_known = server->known < server->most;
+    server->known += self->is_known ? 1 : 0;
+    pthread_mutex_unlock(&server->lock);
+    return self->is_known;
+}
+
+/* Count the connection; false: as many as may be open are, and the client was told. */
 static bool enter(client *self, const brume_pg_connection *connection)
 {
+    bool room = become_known(self);
     const brume_pg_report report = {.severity = "FATAL",
                                     .sqlstate = "53300",
-                                    .message = "too many connections of this user",
-                                    .hint = "close others first"};
-    if (!self->server->guard || brume_http_guard_enter(self->server->guard, connection->user))
+                                    .message = room ? "too many connections of this user"
+                                                    : "too many connections",
+                                    .hint = room ? "close others first" : "try again later"};
+    if (room &&
+        (!self->server->guard || brume_http_guard_enter(self->server->guard, connection->user)))
         return true;
     brume_pg_put_report(&self->wire.out, 'E', &report);
     (void)brume_pg_wire_flush(&self->wire);
@@ -183,6 +209,9 @@ static void serve_client(client *self)
 static void forget(client *self)
 {
     brume_pg_server *server = self->server;
+    pthread_mutex_lock(&server->lock);
+    self->is_leaving = true; /* from here on nobody shuts its socket */
+    pthread_mutex_unlock(&server->lock);
     brume_pg_wire_close(&self->wire);
     pthread_mutex_lock(&server->lock);
     for (client **at = &server->clients; *at; at = &(*at)->next)
@@ -191,6 +220,7 @@ static void forget(client *self)
             break;
         }
     server->count--;
+    server->known -= self->is_known ? 1 : 0;
     pthread_cond_signal(&server->ended);
     pthread_mutex_unlock(&server->lock);
     free(self);
@@ -232,8 +262,24 @@ static bool start_thread(client *self)
     return started;
 }
 
+/* With the lock held: where many are unknown, one of them goes for the newcomer. */
+static void make_place(brume_pg_server *server, const client *newcomer)
+{
+    brume_doorway doorway = {.newcomer = newcomer->peer, .places = MOST_UNKNOWN};
+    for (client *one = server->clients; one; one = one->next)
+        if (!one->is_known && !one->is_leaving)
+            brume_doorway_see(&doorway, &one->peer, one->since, one);
+    client *evicted = brume_doorway_evicted(&doorway);
+    if (evicted) {
+        evicted->is_leaving = true;
+        shutdown(evicted->wire.socket, SHUT_RDWR); /* its thread closes it */
+    }
+}
+
 static void take_client(brume_pg_server *server, int socket)
 {
+    struct sockaddr_storage address = {0};
+    socklen_t length = sizeof address;
     client *self = calloc(1, sizeof *self);
     const int yes = 1;
     (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -246,8 +292,12 @@ static void take_client(brume_pg_server *server, int socket)
     self->server = server;
     self->wire.socket = socket;
     self->wire.stopping = &server->stopping;
+    self->since = brume_pg_now();
+    if (getpeername(socket, (struct sockaddr *)&address, &length) == 0)
+        self->peer = brume_peer_of((struct sockaddr *)&address);
     pthread_mutex_lock(&server->lock);
-    bool room = server->count < server->most;
+    make_place(server, self);
+    bool room = server->count < server->most + MOST_ENDING;
     if (room) {
         self->number = ++server->last_number & INT32_MAX;
         self->next = server->clients;

@@ -83,7 +83,16 @@ export const api = {
   show: (name) => get(`/v1/datasets/${part(name)}`),
   register: (name, policy) => post("/v1/datasets", { name, policy }),
   budgets: async () => (await get("/v1/budget")).budgets,
-  history: async () => (await get("/v1/history")).events,
+  /** A page of the history, oldest first: {events, before}; `before` is that of the next page, or null. */
+  history: (before) => get(before ? `/v1/history?before=${part(before)}` : "/v1/history"),
+  wholeHistory: async () => {
+    let page = await get("/v1/history?limit=1000"), { events } = page;
+    while (page.before) {
+      page = await get(`/v1/history?limit=1000&before=${part(page.before)}`);
+      events = page.events.concat(events);
+    }
+    return events;
+  },
   /** The recorded answer of one charge: there is no price in this request, so it cannot spend. */
   recorded: (id) => get(`/v1/history?answer=${part(id)}`),
   explain: (question, signal) => post("/v1/explain", question, signal),

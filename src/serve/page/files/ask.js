@@ -351,7 +351,7 @@ class AskView {
   async askAndRemember(question, ticket) {
     const answer = await api.query(question, ticket);
     try {
-      const charge = (await api.history()).reverse().find((one) => one.sql === question.sql && one.state === "committed" && one.cost &&
+      const charge = (await api.history()).events.reverse().find((one) => one.sql === question.sql && one.state === "committed" && one.cost &&
         ["epsilon", "delta", "rho"].every((word) => one.cost[word] === answer.cost[word]));
       if (charge) this.asked.paid.set(JSON.stringify(question), charge.id);
     } catch {

@@ -102,7 +102,7 @@ export async function budgetView(main, state) {
     clear(list, budgets.length ? budgets.map(card) : h("p", { class: "empty" }, "No dataset has a budget yet."));
     list.removeAttribute("aria-busy");
     announce(`${budgets.length} budgets`);
-    if (state.me.role !== "analyst") clear(below, spendersCard(await api.history()));
+    if (state.me.role !== "analyst") clear(below, spendersCard(await api.wholeHistory()));
   } catch (error) {
     clear(list, failure(error));
   }

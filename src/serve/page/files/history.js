@@ -39,21 +39,38 @@ export async function historyView(main, state) {
   clear(main, h("div", { class: "view" },
     h("div", { class: "head" }, h("div", {}, h("h1", {}, "History"), h("p", {}, "Every charge, newest first. What was answered once is in the ledger: reading it again tells nobody anything new, so it is free.")), filter), place, body));
   try {
-    const events = (await api.history()).slice().reverse();
-    const names = [...new Set(events.map((event) => event.dataset).filter(Boolean))];
+    let page = await api.history();
+    const events = page.events.slice().reverse();
+    const more = h("button", { type: "button", onclick: async () => {
+      more.disabled = true;
+      try {
+        page = await api.history(page.before);
+        events.push(...page.events.slice().reverse());
+        choose();
+      } catch (error) {
+        clear(place, failure(error));
+      }
+      more.disabled = false;
+    } }, "Older ones");
     const draw = (name) => {
       const list = name ? events.filter((event) => event.dataset === name) : events;
       clear(body, list.length ? h("div", { class: "card scroll", tabindex: "0", role: "region", "aria-label": "Questions" }, h("table", { class: "stack past" },
         h("thead", {}, h("tr", {}, ["When", "Question"].map((text) => h("th", { scope: "col" }, text)), h("th", { scope: "col", class: "number" }, "Price"), h("th", { scope: "col" }, "State"), h("th", { scope: "col" }, h("span", { class: "unseen" }, "Actions")))),
-        h("tbody", {}, list.map((event) => line(event, state, place))))) : h("p", { class: "card empty" }, "Nothing was asked yet.", h("a", { class: "button", href: "#/ask" }, "Ask")));
+        h("tbody", {}, list.map((event) => line(event, state, place))))) : h("p", { class: "card empty" }, "Nothing was asked yet.", h("a", { class: "button", href: "#/ask" }, "Ask")), page.before ? more : null);
       announce(count(list.length, "question"));
     };
-    if (names.length > 1) {
-      const chooser = select([["", "All datasets"], ...names.map((name) => [name, name])], "", () => draw(chooser.value));
-      chooser.setAttribute("aria-label", "Dataset");
-      clear(filter, chooser);
-    }
-    draw("");
+    /** The datasets that events are of, the chosen one as before, and what it has. */
+    let chosen = "";
+    const choose = () => {
+      const names = [...new Set(events.map((event) => event.dataset).filter(Boolean))];
+      if (names.length > 1) {
+        const chooser = select([["", "All datasets"], ...names.map((name) => [name, name])], chosen, () => { chosen = chooser.value; draw(chosen); });
+        chooser.setAttribute("aria-label", "Dataset");
+        clear(filter, chooser);
+      }
+      draw(chosen);
+    };
+    choose();
     body.removeAttribute("aria-busy");
   } catch (error) {
     clear(body, failure(error));

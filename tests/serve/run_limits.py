@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""What any token could do to keep a server from the others, in TAP.
+
+    run_limits.py DIRECTORY_OF_BRUME
+
+A user asks for work that never ends, or for more than there is room for; another user is answered
+all the same, and so is everybody when the first one has ended.
+"""
+import socket
+import sys
+import threading
+import time
+
+from pg_client import PgServer
+from processes import run_functions
+from server import COUNT, SOON, Server, check
+
+DEADLINE = 2
+ENDLESS = ("WITH RECURSIVE r(n) AS (SELECT pop FROM pub UNION ALL SELECT n FROM r) SELECT COUNT(*) FROM r")
+WITHIN = f"SELECT COUNT(*) AS n FROM visits WHERE age > ({ENDLESS})"
+
+
+class Limited(Server):
+    """A table of people, a public one, two workers of each kind, a short deadline."""
+
+    def __init__(self, programs, *options, **how):
+        super().__init__(programs, "--deadline", str(DEADLINE), "--quantum", "0.25", "--workers", "2", "--rate", "0",
+                         *options, **how)
+        self.write("pub.csv", "pop\n1\n2\n")
+        self.run("register", "pub", "pub.csv", "--public", "--columns", "pop integer")
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def metric(self, name):
+        text = self.ask("GET", "/metrics", "bob").bytes.decode()
+        return int(next(line.split()[1] for line in text.splitlines() if line.startswith(name + " ")))
+
+
+class Crowd:
+    """Requests of ann at the same time, while others ask."""
+
+    def __init__(self, server, count, path, body):
+        self.server, self.got = server, []
+        self.threads = [threading.Thread(target=self.ask, args=(path, body)) for _ in range(count)]
+        for one in self.threads:
+            one.start()
+
+    def ask(self, path, body):
+        self.got.append(self.server.ask("POST", path, "ann", body))
+
+    def end(self):
+        for one in self.threads:
+            one.join(SOON)
+        check(len(self.got) == len(self.threads), f"{len(self.got)} of {len(self.threads)} answers")
+        return self.got
+
+
+def check_others_are_answered(server, number):
+    got = server.ask("POST", "/v1/explain", "bob", {"sql": COUNT, "epsilon": 0.1})
+    check(got.code == 200 and got.seconds < DEADLINE, got)
+    got = server.query("bob", COUNT, 0.01 + number / 1000)
+    check(got.code == 200 and got.seconds < DEADLINE, got)
+
+
+def endless_free_work_is_ended_and_keeps_nobody_out(programs):
+    with Limited(programs) as server:
+        cases = [("/v1/query", {"sql": ENDLESS}), ("/v1/query", {"sql": WITHIN, "epsilon": 0.1}),
+                 ("/v1/explain", {"sql": WITHIN, "epsilon": 0.1}),
+                 ("/v1/query", {"sql": f"SELECT COUNT(*) FROM visits; {ENDLESS}", "epsilon": 0.1}),
+                 ("/v1/dummy", {"sql": WITHIN, "epsilon": 0.1}),
+                 ("/v1/limits", {"sql": WITHIN, "epsilon": 0.1})]
+        for number, (path, body) in enumerate(cases):
+            crowd = Crowd(server, 12, path, body)
+            time.sleep(0.3)
+            check_others_are_answered(server, number)
+            for got in crowd.end():
+                check(got.code in (400, 422, 503), f"{path} {body}: {got}")
+                check(got.seconds < DEADLINE + 6, f"{path} {body}: {got}")
+        check(server.metric("brume_jobs_given_up_total") == 0, "a worker was given up")
+        check_others_are_answered(server, 50)
+        got = server.ask("POST", "/v1/query", "ann", {"sql": "SELECT SUM(pop) FROM pub"})
+        check(got.code == 200 and got.json["rows"] == [[3]] and got.json["public"], got)
+        check(server.holds(), "the ledger")
+
+
+def long_accounts_end_in_time_and_keep_nobody_out(programs):
+    terms = " + ".join(f"poisson(rate=.{i + 101}, gaussian(sigma={i + 1}.5))" for i in range(600))
+    with Limited(programs) as server:
+        for command, body in (("account", {"expr": terms, "delta": 1e-6, "all": True}),
+                              ("calibrate", {"expr": terms + " + laplace(scale=?)", "epsilon": 50000, "delta": 1e-6}),
+                              ("loss", {"expr": terms})):
+            crowd = Crowd(server, 12, "/v1/call/" + command, body)
+            time.sleep(0.3)
+            check_others_are_answered(server, 20 + len(command))
+            for got in crowd.end():
+                check(got.seconds < DEADLINE + 6, f"{command}: {got}")
+        long = " + ".join(f"laplace(scale={i + 1})" for i in range(1001))
+        got = server.ask("POST", "/v1/call/account", "ann", {"expr": long, "delta": 1e-6})
+        check(got.code == 400 and "1001 terms" in got.json["error"]["message"], got)
+        got = server.ask("POST", "/v1/call/account", "ann", {"expr": "laplace(scale=1)" + " " * 70000, "delta": 1e-6})
+        check(got.code == 400 and "64 KiB" in got.json["error"]["message"], got)
+        check(server.run("account", long, "--delta", "1e-6").startswith("epsilon <="), "the owner's shell")
+        check(server.metric("brume_jobs_given_up_total") == 0, "a worker was given up")
+
+
+def free_work_has_little_memory(programs):
+    with Limited(programs, "--memory", "128") as server:
+        got = server.ask("POST", "/v1/query", "ann", {"sql": "SELECT length(repeat('x', 1000000000)) FROM pub"})
+        check(got.code in (422, 500, 502, 503), got)
+        got = server.ask("POST", "/v1/query", "ann", {"sql": "SELECT pop FROM pub"})
+        check(got.code == 200, got)
+
+
+def one_user_has_a_share_of_the_workers_and_of_the_line(programs):
+    with Limited(programs, "--queue", "4") as server:
+        crowd = Crowd(server, 12, "/v1/query", {"sql": ENDLESS})
+        time.sleep(0.5)
+        start = time.monotonic()
+        seen = [server.query("bob", COUNT, 0.01 + i / 1000) for i in range(3)]
+        check([one.code for one in seen] == [200] * 3, seen)
+        check(time.monotonic() - start < DEADLINE, "bob waits for ann")
+        codes = [one.code for one in crowd.end()]
+        check(set(codes) == {503}, codes)
+
+
+def silent_connections_close_no_door(programs):
+    with PgServer(programs) as server:
+        silent = []
+        for _ in range(300):
+            silent.append(socket.create_connection(("127.0.0.1", server.pg_port), timeout=SOON))
+        start = time.monotonic()
+        out, err = server.psql(COUNT, options="-c brume.epsilon=0.25")
+        check(out.strip().lstrip("-").isdigit(), (out, err))
+        check(time.monotonic() - start < 8, "it waits for the others")
+        limit = time.monotonic() + SOON
+        for one in silent:  # nobody is kept for longer than an ordinary start takes
+            one.settimeout(max(0.1, limit - time.monotonic()))
+            check(one.recv(1000) is not None, "it is open still")
+            one.close()
+        check(time.monotonic() - start < 25, "they are kept for long")
+
+
+def the_history_comes_in_pages(programs):
+    with Limited(programs) as server:
+        for i in range(7):
+            check(server.query("ann", COUNT, 0.001 * (i + 1)).code == 200, i)
+        whole = server.ask("GET", "/v1/history", "ann").json
+        ids = [event["id"] for event in whole["events"]]
+        check(len(ids) == 7 and ids == sorted(ids) and whole["before"] is None, whole)
+        seen, before = [], None
+        while True:
+            path = "/v1/history/visits?limit=3" + (f"&before={before}" if before else "")
+            page = server.ask("GET", path, "ann").json
+            check(1 <= len(page["events"]) <= 3, page)
+            seen = [event["id"] for event in page["events"]] + seen
+            before = page["before"]
+            if before is None:
+                break
+        check(seen == ids, (seen, ids))
+        text = server.run("history", "visits", "--limit", "2")
+        check(text.rstrip().splitlines()[-1] == f"older ones: brume history visits --before {ids[5]}", text)
+        for i in range(100):
+            server.run("query", COUNT, "--epsilon", f"{0.01 + 0.0001 * (i + 1):.4f}")
+        page = server.ask("GET", "/v1/history", "ann").json
+        check(len(page["events"]) == 100 and page["before"] == page["events"][0]["id"], page["before"])
+
+
+if __name__ == "__main__":
+    sys.exit(run_functions([
+        endless_free_work_is_ended_and_keeps_nobody_out,
+        long_accounts_end_in_time_and_keep_nobody_out,
+        free_work_has_little_memory,
+        one_user_has_a_share_of_the_workers_and_of_the_line,
+        silent_connections_close_no_door,
+        the_history_comes_in_pages,
+    ], sys.argv[1]))
