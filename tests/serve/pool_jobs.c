@@ -15,7 +15,8 @@ static void note(void *context, brume_pool_result *result)
     atomic_fetch_add(&one->times, 1);
 }
 
-brume_pool *open_pool(size_t workers, size_t queue, double deadline, double quantum)
+static brume_pool *open_any(size_t workers, size_t queue, double deadline, double quantum,
+                            brume_nursery *nursery)
 {
     brume_pool *pool = NULL;
     brume_error error = {0};
@@ -25,7 +26,8 @@ brume_pool *open_pool(size_t workers, size_t queue, double deadline, double quan
                                   .deadline = deadline,
                                   .quantum = quantum,
                                   .grace = 0.2,
-                                  .share = workers};
+                                  .share = workers,
+                                  .nursery = nursery};
     sessions.order[0] = 0;
     sessions.most_running = sessions.most_of_a = sessions.hangs = 0;
     sessions.release_all = false;
@@ -34,11 +36,29 @@ brume_pool *open_pool(size_t workers, size_t queue, double deadline, double quan
     return pool;
 }
 
+brume_pool *open_pool(size_t workers, size_t queue, double deadline, double quantum)
+{
+    return open_any(workers, queue, deadline, quantum, NULL);
+}
+
+brume_pool *open_pool_with_nursery(size_t workers, double deadline, brume_nursery **nursery)
+{
+    brume_error error = {0};
+    assert_ok(brume_nursery_open("no file", UINT64_C(1) << 28, nursery, &error));
+    return open_any(workers, 10, deadline, 0.05, *nursery);
+}
+
 uint64_t put(brume_pool *pool, const char *command, const char *options, noted *to, bool *busy)
+{
+    return put_of(pool, "ann", command, options, to, busy);
+}
+
+uint64_t put_of(brume_pool *pool, const char *user, const char *command, const char *options,
+                noted *to, bool *busy)
 {
     uint64_t id = 0;
     brume_error error = {0};
-    brume_pool_request request = {.user = "ann", .command = command, .options = options};
+    brume_pool_request request = {.user = user, .command = command, .options = options};
     *to = (noted){0};
     brume_status status = brume_pool_submit(pool, &request, note, to, &id, busy, &error);
     assert_true(status == BRUME_OK || (busy && *busy && status == BRUME_ECANCELLED));

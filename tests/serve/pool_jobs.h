@@ -18,6 +18,13 @@ typedef struct noted {
 /* A pool with a grace of 0.2 seconds. Forgets what sessions did before. */
 brume_pool *open_pool(size_t workers, size_t queue, double deadline, double quantum);
 
+/* The same, whose free jobs run in processes. The test may have no other thread. */
+brume_pool *open_pool_with_nursery(size_t workers, double deadline, brume_nursery **nursery);
+
+/* Submit a job of a user. */
+uint64_t put_of(brume_pool *pool, const char *user, const char *command, const char *options,
+                noted *to, bool *busy);
+
 /* Submit a job of the user ann; its id. Busy may be NULL where the pool must take the job. */
 uint64_t put(brume_pool *pool, const char *command, const char *options, noted *to, bool *busy);
 

@@ -128,6 +128,30 @@ def a_server_that_stops_records_its_streams(programs):
         server.close()
 
 
+def a_killed_stream_is_recorded_with_every_answer_it_gave(programs):
+    words = ("stream", "above-threshold", "--dataset", "visits", "--threshold", "1000", "--epsilon", "100")
+    with Server(programs, "--quantum", "0.05", budget=BUDGET) as server:
+        for given in (23, 1):
+            one = subprocess.Popen([server.program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                   env=server.environment, cwd=server.folder)
+            for i in range(given):
+                one.stdin.write(f"age > {i}\n")
+                one.stdin.flush()
+                check(one.stdout.readline() == "below\n", "an answer")
+            check((progress(server)[-1] or 0) <= given, "it is open")
+            one.kill()
+            one.wait()
+            check(progress(server)[-1] == given, f"{progress(server)} after {given} answers")
+        check(progress(server) == [23, 1] and server.holds(), progress(server))
+        path = opened(server, threshold=1000, epsilon=100)  # the file beside the ledger becomes this one's
+        for i in range(5):
+            check(asked(server, path, f"age > {i}").code == 200, i)
+        server.end(signal.SIGKILL)
+        check(progress(server) == [23, 1, 5] and server.states() == ["reserved"] * 3, progress(server))
+        os.remove(server.path("brume.db.stream"))  # what the journal has by then is not in it
+        check(progress(server)[:2] == [23, 1] and server.holds(), progress(server))
+
+
 def the_command_line_streams_as_on_the_ledger(programs):
     words = ("stream", "sparse-vector", "--dataset", "visits", "--threshold", "100", "--epsilon", "100", "--hits",
              "2")
@@ -153,7 +177,8 @@ def the_command_line_streams_as_on_the_ledger(programs):
 
 TESTS = [a_stream_is_paid_once_and_answers_until_it_halts, a_stream_is_its_users_own, one_that_is_left_is_ended,
          answers_and_records_of_streams_leave_at_quantised_times, a_question_is_not_stopped_midway,
-         a_server_that_stops_records_its_streams, the_command_line_streams_as_on_the_ledger]
+         a_server_that_stops_records_its_streams, a_killed_stream_is_recorded_with_every_answer_it_gave,
+         the_command_line_streams_as_on_the_ledger]
 
 if __name__ == "__main__":
     sys.exit(run_functions(TESTS, sys.argv[1]))

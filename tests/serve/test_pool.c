@@ -66,6 +66,88 @@ static void jobs_of_one_dataset_run_in_order(void **state)
     brume_pool_close(pool, 1);
 }
 
+/* 3 */
+static void users_take_turns(void **state)
+{
+    (void)state;
+    brume_pool *pool = open_pool(1, 100, 0, 0.02);
+    noted first, of_ann[3], of_bob[3];
+    put(pool, "query", "{\"dataset\":\"a\",\"hang\":true}", &first, NULL);
+    while (!atomic_load(&sessions.hangs))
+        nap(0.005);
+    for (int i = 0; i < 3; i++)
+        put(pool, "query", "{\"dataset\":\"a\",\"say\":\"a\"}", &of_ann[i], NULL);
+    for (int i = 0; i < 3; i++)
+        put_of(pool, "bob", "query", "{\"dataset\":\"a\",\"say\":\"b\"}", &of_bob[i], NULL);
+    sessions.release_all = true;
+    for (int i = 0; i < 3; i++) {
+        wait_for(&of_ann[i]);
+        wait_for(&of_bob[i]);
+    }
+    assert_string_equal(sessions.order, "bababa");
+    brume_pool_close(pool, 1);
+}
+
+/* 2 */
+static void who_has_most_of_the_line_makes_room_for_others(void **state)
+{
+    (void)state;
+    brume_pool *pool = open_pool(1, 3, 0, 0.02);
+    noted first, of_ann[4], of_bob[2];
+    bool busy = false;
+    put(pool, "query", "{\"dataset\":\"a\",\"hang\":true}", &first, NULL);
+    while (!atomic_load(&sessions.hangs))
+        nap(0.005);
+    for (int i = 0; i < 4; i++)
+        put(pool, "query", "{\"dataset\":\"a\"}", &of_ann[i], &busy);
+    assert_true(busy); /* the fourth: nobody has more than ann */
+    put_of(pool, "bob", "query", "{\"dataset\":\"a\"}", &of_bob[0], &busy);
+    assert_false(busy);
+    wait_for(&of_ann[2]); /* the newest */
+    assert_int_equal(of_ann[2].status, BRUME_ECANCELLED);
+    assert_non_null(strstr(of_ann[2].message, "nothing was spent"));
+    put_of(pool, "bob", "query", "{\"dataset\":\"a\"}", &of_bob[1], &busy);
+    assert_true(busy); /* ann has two of three places, and bob one */
+    sessions.release_all = true;
+    wait_for(&of_ann[0]);
+    wait_for(&of_ann[1]);
+    wait_for(&of_bob[0]);
+    assert_int_equal(of_bob[0].status, BRUME_OK);
+    brume_pool_close(pool, 1);
+}
+
+/* 1 and 5: first of all tests, for the others leave threads behind. */
+static void free_jobs_that_hang_are_killed_and_their_workers_go_on(void **state)
+{
+    (void)state;
+    brume_nursery *nursery = NULL;
+    brume_pool *pool = open_pool_with_nursery(1, 0.3, &nursery);
+    noted hung[4], cancelled, next, asking;
+    for (int i = 0; i < 4; i++)
+        put(pool, "explain", "{\"hang\":true}", &hung[i], NULL);
+    for (int i = 0; i < 4; i++) {
+        wait_for(&hung[i]);
+        assert_int_equal(hung[i].status, BRUME_ECANCELLED);
+    }
+    put(pool, "explain", "{\"nap\":0.01}", &next, NULL);
+    wait_for(&next);
+    assert_int_equal(next.status, BRUME_OK);
+    assert_string_equal(next.json, "{}");
+    put(pool, "query", "{\"dataset\":\"a\"}", &asking, NULL); /* tried first, then asked */
+    wait_for(&asking);
+    assert_int_equal(asking.status, BRUME_OK);
+    uint64_t id = put(pool, "explain", "{\"hang\":true}", &cancelled, NULL);
+    nap(0.05);
+    brume_pool_cancel(pool, id);
+    wait_for(&cancelled);
+    assert_int_equal(cancelled.status, BRUME_ECANCELLED);
+    brume_pool_counts counts;
+    brume_pool_count(pool, &counts);
+    assert_int_equal(counts.given_up, 0);
+    brume_pool_close(pool, 1);
+    brume_nursery_close(nursery);
+}
+
 /* 1: free jobs run beside a query of the same dataset. */
 static void free_jobs_do_not_wait_for_queries(void **state)
 {
@@ -124,6 +206,9 @@ static void a_session_that_is_refused_ends_the_job(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(free_jobs_that_hang_are_killed_and_their_workers_go_on),
+        cmocka_unit_test(users_take_turns),
+        cmocka_unit_test(who_has_most_of_the_line_makes_room_for_others),
         cmocka_unit_test(what_a_script_answered_is_given_also_after_an_error),
         cmocka_unit_test(it_is_known_whether_a_price_may_be_charged),
         cmocka_unit_test(jobs_of_one_dataset_run_in_order),

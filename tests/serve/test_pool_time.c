@@ -88,15 +88,21 @@ static void workers_that_hang_are_given_up(void **state)
     wait_for(&hung);
     assert_int_equal(hung.status, BRUME_ECANCELLED);
     assert_non_null(strstr(hung.message, "the price stays spent"));
-    put(pool, "query", "{\"dataset\":\"a\"}", &next, NULL);
-    wait_for(&next);
-    assert_int_equal(next.status, BRUME_OK);
+    put(pool, "query", "{\"dataset\":\"a\"}", &refused, &busy); /* of ann as many hang as may */
+    assert_true(busy);
+    static const char *const others[] = {"bob", "carl", "dora"};
     for (int i = 0; i < 3; i++) {
-        put(pool, "query", "{\"dataset\":\"a\",\"hang\":true}", &hung, NULL);
+        put_of(pool, others[i], "query", "{\"dataset\":\"a\"}", &next, NULL);
+        wait_for(&next);
+        assert_int_equal(next.status, BRUME_OK);
+        put_of(pool, others[i], "query", "{\"dataset\":\"a\",\"hang\":true}", &hung, NULL);
         wait_for(&hung);
     }
-    put(pool, "query", "{\"dataset\":\"a\"}", &refused, &busy); /* four hang: no more is taken */
+    put_of(pool, "eve", "query", "{\"dataset\":\"a\"}", &refused, &busy); /* and of them all */
     assert_true(busy);
+    put(pool, "explain", "{}", &next, NULL); /* free jobs have nothing to do with that */
+    wait_for(&next);
+    assert_int_equal(next.status, BRUME_OK);
     sessions.release_all = true;
     for (int i = 0; i < 400 && busy; i++) {
         nap(0.01);
