@@ -76,6 +76,14 @@ BRUME_MUST_USE brume_status brume_ledger_find_user(brume_ledger *ledger, const c
 BRUME_MUST_USE brume_status brume_ledger_act_as(brume_ledger *ledger, const char *name,
                                                 uint64_t issued, brume_error *error);
 
+/* For whom; NULL: the owner at the shell. */
+const char *brume_ledger_acts_for(const brume_ledger *ledger);
+
+/* Bytes of the ledger that the user of this handle has: rows of the journal, and answers. Takes
+ * time in the rows since it was asked last in this process. */
+BRUME_MUST_USE brume_status brume_ledger_bytes(brume_ledger *ledger, uint64_t *bytes,
+                                               brume_error *error);
+
 /* May this user, with the token of row `issued` (0: any), act now? *role is the role. EPOLICY with
  * the text of brume_ledger_authenticate. */
 BRUME_MUST_USE brume_status brume_ledger_check_user(brume_ledger *ledger, const char *name,

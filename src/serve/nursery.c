@@ -10,18 +10,19 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
 #include "base/error.h"
-#include "serve/pool_state.h"
 
 enum { STACKS = 64 << 20, LOOK_AROUND = 100 };
 
@@ -37,6 +38,13 @@ struct brume_nursery_child {
     pid_t process;
     int socket;
 };
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
 
 /* ---- bytes ---- */
 
@@ -410,11 +418,11 @@ static bool read_patiently(const brume_nursery_child *child, void *bytes, size_t
         struct pollfd one = {.fd = child->socket, .events = POLLIN};
         ssize_t got = 0;
         if (isinf(until->kill_at) && until->stopped && until->stopped(until->context)) {
-            until->kill_at = brume_pool_now() + until->grace;
+            until->kill_at = now() + until->grace;
             (void)!send_all(child->socket, &cancel,
                             sizeof cancel); /* it dies if it does not hear */
         }
-        if (brume_pool_now() >= until->kill_at)
+        if (now() >= until->kill_at)
             return false;
         if (poll(&one, 1, LOOK_AROUND) <= 0)
             continue;

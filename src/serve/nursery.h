@@ -13,7 +13,12 @@
 #ifndef BRUME_SERVE_NURSERY_H
 #define BRUME_SERVE_NURSERY_H
 
-#include "serve/pool.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <brume/session.h>
+
+#include "serve/request.h"
 
 typedef struct brume_nursery brume_nursery;
 typedef struct brume_nursery_child brume_nursery_child;

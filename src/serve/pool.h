@@ -45,6 +45,8 @@
 
 #include <brume/session.h>
 
+#include "serve/request.h"
+
 typedef struct brume_pool brume_pool;
 
 typedef struct brume_pool_options {
@@ -57,16 +59,6 @@ typedef struct brume_pool_options {
     size_t share;       /* jobs of each kind of one user that run at once; 0: half of the workers */
     struct brume_nursery *nursery; /* where free work runs; NULL: in the threads of the workers */
 } brume_pool_options;
-
-/* What to run. The pool copies it. */
-typedef struct brume_pool_request {
-    const char *user;    /* who asks; never NULL: the owner at the shell has no pool */
-    uint64_t issued;     /* the journal row of the token that was shown; 0: any token of the user */
-    const char *command; /* "query", "explain", "budget", "ledger export", ... */
-    const char *sql;     /* of query and explain; NULL: the command is called with options only */
-    const char *options; /* a JSON object; NULL: {} */
-    bool wants_rows;     /* with sql and "query": also the rows as an Arrow stream */
-} brume_pool_request;
 
 /* What came of it. On BRUME_OK `json` is the answer, which the receiver frees with brume_free, and
  * `rows`, where wanted, is a stream that the receiver releases. Else `error` says why, and `json`

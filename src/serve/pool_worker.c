@@ -189,6 +189,9 @@ static brume_status try_statements(pool_job *job, const json_t *given, const cha
         bool one_is_public = false;
         brume_error why;
         length = length > 0 ? length : strlen(sql);
+        if (is_stopped(job))
+            return brume_fail(error, BRUME_ECANCELLED, NULL,
+                              "the call was cancelled; nothing was spent");
         brume_status status = try_statement(job, given, sql, length, &one_is_public, &why);
         if (status == BRUME_ECANCELLED || status == BRUME_EMEMORY) {
             *error = why;

@@ -7,6 +7,7 @@ A user asks for work that never ends, or for more than there is room for; anothe
 all the same, and so is everybody when the first one has ended.
 """
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -36,6 +37,15 @@ class Limited(Server):
     def metric(self, name):
         text = self.ask("GET", "/metrics", "bob").bytes.decode()
         return int(next(line.split()[1] for line in text.splitlines() if line.startswith(name + " ")))
+
+
+def most_memory(server, sql):
+    """The largest size in memory, in bytes, of a query at the shell."""
+    code = ("import resource, subprocess, sys; done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL); "
+            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(done.returncode)")
+    done = subprocess.run([sys.executable, "-c", code, server.program, "query", sql, "--epsilon", "1e-9", "--json"],
+                          cwd=server.folder, env=server.environment, capture_output=True, text=True, check=True)
+    return 1024 * int(done.stdout)
 
 
 class Crowd:
@@ -125,6 +135,76 @@ def one_user_has_a_share_of_the_workers_and_of_the_line(programs):
         check(set(codes) == {503}, codes)
 
 
+GROUPS = "SELECT CLAMP(age, 0, {0}) AS a, CLAMP(b, 0, {0}) AS b, COUNT(*) AS n FROM pairs GROUP BY 1, 2"
+
+
+def an_answer_has_a_size_that_the_owner_sets(programs):
+    with Limited(programs) as server:
+        server.write("pairs.csv", "person,age,b\np1,1,2\np2,3,4\n")
+        server.run("register", "pairs", "pairs.csv", "--unit", "person", "--budget", "epsilon=10",
+                   "--columns", "person text, age integer, b integer")
+        large, small = GROUPS.format(300), GROUPS.format(30)  # 90,601 groups of three columns; 961
+        asks = [("/v1/dummy", "ann"), ("/v1/explain", "carl"), ("/v1/query", "ann")]
+        for path, who in asks:
+            got = server.ask("POST", path, who, {"sql": large, "epsilon": 1e-9})
+            said = got.json["error"]["message"]
+            check(got.code == 403 and "271803 cells, at most 131072" in said and "nothing was spent" in said, got)
+            check(server.ask("POST", path, who, {"sql": small, "epsilon": 1e-9}).code == 200, path)
+        server.run("amend", "pairs", "--limits-per-user", "memory=1MiB,cells=2000000,ledger-bytes=1GiB")
+        check("per user    memory=1048576,cells=2000000,ledger-bytes=1073741824" in server.run("show", "pairs"), "show")
+        for path, who in asks:
+            got = server.ask("POST", path, who, {"sql": large, "epsilon": 1e-9})
+            check(got.code == 403 and "MiB of memory, at most 1 are" in got.json["error"]["message"], got)
+        server.run("amend", "pairs", "--limits-per-user", "cells=2000000")
+        got = server.ask("POST", "/v1/explain", "ann", {"sql": large, "epsilon": 1e-9})
+        check(got.code == 200, got)
+        # the owner at the shell has no limits; and a number takes less than the 1 KiB that is counted for it
+        used = most_memory(server, large) - most_memory(server, small)
+        check(0 < used < (90601 - 961) * 4 * 1024, f"{used} bytes")
+        for wrong in ("cells=0", "cells=1GiB", "memory=1TiB", "cells=1,cells=2", "nothing=1", "memory=", ""):
+            code, _, err = server.brume("amend", "pairs", f"--limits-per-user={wrong}")
+            check(code == 2 and "limit" in err, f"{wrong}: {code} {err}")
+        check(server.holds(), "the ledger")
+
+
+def a_user_has_so_many_bytes_of_the_ledger(programs):
+    with Limited(programs) as server:
+        server.run("amend", "visits", "--limits-per-user", "ledger-bytes=20KiB")
+        paid = 0
+        for i in range(100):
+            got = server.query("ann", COUNT + f" WHERE age > {i}", 0.001, format="json")
+            if got.code != 200:
+                break
+            paid += 1
+        check(got.code == 403 and "bytes of the ledger, at most 20480" in got.json["error"]["message"], got)
+        check(5 < paid < 40, f"{paid} answers")
+        check(abs(server.spent() - 0.001 * paid) < 1e-9, "the refusal is free")
+        again = server.query("ann", COUNT + " WHERE age > 0", 0.001)
+        check(again.code == 200 and again.json["cached"], "what was paid for is read again")
+        got = server.ask("POST", "/v1/release", "ann", {"statistic": "count", "source": "visits", "epsilon": 0.001})
+        check(got.code == 403 and "bytes of the ledger" in got.json["error"]["message"], got)
+        got = server.ask("POST", "/v1/streams", "ann", {"command": "stream above-threshold", "dataset": "visits",
+                                                        "threshold": 100, "epsilon": 0.001})
+        check(got.code == 403 and "bytes of the ledger" in got.json["error"]["message"], got)
+        check(server.query("bob", COUNT, 0.001).code == 200, "bob has his own")
+        server.run("amend", "visits", "--limits-per-user", "ledger-bytes=1MiB")
+        check(server.query("ann", COUNT + " WHERE age > 90", 0.001).code == 200, "the owner allows more")
+
+
+def a_stream_has_a_universe_that_fits_its_user(programs):
+    with Limited(programs) as server:
+        names = ["a", "b", "c"]
+        server.write("wide.csv", "person," + ",".join(names) + "\np1,1,2,3\n")
+        server.run("register", "wide", "wide.csv", "--unit", "person", "--budget", "epsilon=10", "--columns",
+                   "person text, a integer, b integer, c integer", "--bounds", "a=0..599", "--bounds", "b=0..599",
+                   "--bounds", "c=0..599", "--max-groups", "1", "--max-rows", "1")
+        body = {"command": "stream pmw", "dataset": "wide", "columns": "a,b,c", "epsilon": 1e-6, "alpha": 10,
+                "records": 100}
+        got = server.ask("POST", "/v1/streams", "ann", body)
+        check(got.code == 403 and "of memory, at most 1024 are" in got.json["error"]["message"], got)
+        check(server.json("budget", "wide")["spent"]["epsilon"] == 0, "it was charged")
+
+
 def silent_connections_close_no_door(programs):
     with PgServer(programs) as server:
         silent = []
@@ -173,6 +253,9 @@ if __name__ == "__main__":
         long_accounts_end_in_time_and_keep_nobody_out,
         free_work_has_little_memory,
         one_user_has_a_share_of_the_workers_and_of_the_line,
+        an_answer_has_a_size_that_the_owner_sets,
+        a_user_has_so_many_bytes_of_the_ledger,
+        a_stream_has_a_universe_that_fits_its_user,
         silent_connections_close_no_door,
         the_history_comes_in_pages,
     ], sys.argv[1]))

@@ -149,8 +149,7 @@ static brume_status write_answer_of(brume_call *call, brume_error *error)
     if (brume_call_operand(call, 0) || brume_call_has(call, "verbose") ||
         brume_call_has(call, "limit") || brume_call_has(call, "before"))
         return brume_fail(error, BRUME_EARGUMENT, "the number of a charge says which it is",
-                          "'--answer' takes neither a dataset nor '--verbose', '--limit', "
-                          "'--before'");
+                          "'--answer' takes neither a dataset nor another option");
     BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
     brume_status status = write_recorded(call, ledger, error);
     brume_ledger_close(ledger);

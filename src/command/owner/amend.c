@@ -12,12 +12,25 @@
 static const struct {
     const char *option, *word;
 } amendable[] = {
-    {"columns", "columns"}, {"delimiter", "lines"}, {"quote", "lines"},
-    {"no-header", "lines"}, {"multiline", "lines"}, {"unit", "unit"},
-    {"bounds", "bounds"},   {"domain", "domains"},  {"max-groups", "limits"},
-    {"max-rows", "limits"}, {"limits", "limits"},   {"timeout", "timeout"},
-    {"rows-stay", "rows"},  {"rows-about", "size"}, {"estimate-bias", "bias"},
-    {"budget", "budget"},   {"cap", "cap"},         {"data-version", "data version"},
+    {"columns", "columns"},
+    {"delimiter", "lines"},
+    {"quote", "lines"},
+    {"no-header", "lines"},
+    {"multiline", "lines"},
+    {"unit", "unit"},
+    {"bounds", "bounds"},
+    {"domain", "domains"},
+    {"max-groups", "limits"},
+    {"max-rows", "limits"},
+    {"limits", "limits"},
+    {"timeout", "timeout"},
+    {"limits-per-user", "limits per user"},
+    {"rows-stay", "rows"},
+    {"rows-about", "size"},
+    {"estimate-bias", "bias"},
+    {"budget", "budget"},
+    {"cap", "cap"},
+    {"data-version", "data version"},
 };
 enum { AMENDABLE = sizeof amendable / sizeof *amendable };
 
@@ -51,9 +64,9 @@ static brume_status fixed(const char *what, const char *name, const char *is, br
 static brume_status check_fixed(const brume_call *call, const brume_dataset *dataset,
                                 const brume_policy *before, brume_error *error)
 {
-    static const char *const protecting[] = {"unit",       "budget",   "cap",
-                                             "max-groups", "max-rows", "estimate-bias",
-                                             "timeout",    "limits",   "rows-stay"};
+    static const char *const protecting[] = {"unit",      "budget",         "cap",     "max-groups",
+                                             "max-rows",  "estimate-bias",  "timeout", "limits",
+                                             "rows-stay", "limits-per-user"};
     const char *rule = brume_call_text(call, "rule"), *word = brume_call_text(call, "adjacency");
     const char *own_rule = brume_rule_word(dataset->filter.rule);
     const char *own_word = brume_adjacency_word(dataset->adjacency);
@@ -79,6 +92,7 @@ static brume_status keep_declarations(const brume_call *call, const brume_policy
     policy->max_rows = before->max_rows;
     policy->limits_fixed = before->limits_fixed;
     policy->timeout = before->timeout;
+    policy->per_user = before->per_user;
     policy->rows_stay = before->rows_stay;
     policy->rows_about = before->rows_about;
     if (before->bias_share)

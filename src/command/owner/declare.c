@@ -151,6 +151,9 @@ brume_status brume_declare_policy(const brume_call *call, brume_policy *policy, 
     policy->max_rows = brume_call_count(call, "max-rows", policy->max_rows);
     policy->timeout = brume_call_real(call, "timeout", policy->timeout);
     policy->rows_about = brume_call_real(call, "rows-about", policy->rows_about);
+    if (brume_call_text(call, "limits-per-user"))
+        BRUME_TRY(brume_user_limits_parse(brume_call_text(call, "limits-per-user"),
+                                          &policy->per_user, error));
     BRUME_TRY(declare_stay(call, policy, error));
     if (brume_call_text(call, "limits"))
         policy->limits_fixed = strcmp(brume_call_text(call, "limits"), "fixed") == 0;

@@ -78,6 +78,12 @@ extern const char *const brume_limits_words[], *const brume_stay_words[];
          .least_open = true,                                                                       \
          .most = BRUME_TIMEOUT_MOST,                                                               \
          .help = "the longest that one query may take; no cap unless said"},                       \
+        {.name = "limits-per-user",                                                                \
+         .type = BRUME_OPTION_TEXT,                                                                \
+         .argument = "memory=M,cells=C,ledger-bytes=B",                                            \
+         .help =                                                                                   \
+             "what one user of a server may take: memory of an answer (1GiB unless said), its "    \
+             "cells (131072), bytes of the ledger (256MiB)"},                                      \
         {.name = "rows-stay",                                                                      \
          .type = BRUME_OPTION_CHOICE,                                                              \
          .argument = "true|false",                                                                 \

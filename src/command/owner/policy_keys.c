@@ -174,7 +174,8 @@ static brume_status add_key(const brume_policy_reading *from, const brume_yaml *
         return BRUME_OK;
     }
     if (node->kind == BRUME_YAML_MAP &&
-        (strcmp(node->key, "budget") == 0 || strcmp(node->key, "cap") == 0))
+        (strcmp(node->key, "budget") == 0 || strcmp(node->key, "cap") == 0 ||
+         strcmp(node->key, "limits-per-user") == 0))
         return add_budget(from, node, list, count);
     BRUME_TRY(brume_policy_need(from, node, BRUME_YAML_TEXT, option->help));
     if (option->type != BRUME_OPTION_FLAG)

@@ -156,7 +156,8 @@ static void write_source(writer *to, const brume_policy *policy)
 
 static void write_terms(writer *to, const brume_dataset *dataset, const brume_policy *policy)
 {
-    char text[2 * BRUME_DECIMAL_TEXT + 32], epsilon[BRUME_DECIMAL_TEXT], delta[BRUME_DECIMAL_TEXT];
+    char per_user[BRUME_USER_LIMITS_TEXT], text[2 * BRUME_DECIMAL_TEXT + 32],
+        epsilon[BRUME_DECIMAL_TEXT], delta[BRUME_DECIMAL_TEXT];
     brume_decimal_print(&dataset->filter.epsilon, epsilon, sizeof epsilon);
     brume_decimal_print(&dataset->filter.delta, delta, sizeof delta);
     bool pure = dataset->filter.rule == BRUME_RULE_PURE;
@@ -181,6 +182,9 @@ static void write_terms(writer *to, const brume_dataset *dataset, const brume_po
         write_pair(to, "", "estimate-bias", policy->bias_share);
     if (policy->timeout > 0)
         write_pair(to, "", "timeout", brume_shortest(policy->timeout).text);
+    brume_user_limits_print(&policy->per_user, per_user);
+    if (*per_user)
+        write_pair(to, "", "limits-per-user", per_user);
     if (policy->rows_stay)
         write_pair(to, "", "rows-stay", "true");
     if (policy->rows_about > 0)

@@ -49,6 +49,9 @@ static void write_terms(brume_call *call, const brume_dataset *dataset, const js
     double timeout = json_number_value(json_object_get(policy, "timeout"));
     if (timeout > 0)
         fprintf(out, "  timeout     %s s a query\n", brume_shortest(timeout).text);
+    const char *per_user = json_string_value(json_object_get(policy, "limits_per_user"));
+    if (per_user)
+        fprintf(out, "  per user    %s\n", per_user);
     if (json_is_true(json_object_get(policy, "rows_stay")))
         fprintf(out, "  rows        stay on their server\n");
     double about = json_number_value(json_object_get(policy, "rows_about"));

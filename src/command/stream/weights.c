@@ -13,12 +13,16 @@
 #include <brume/synthetic/multiplicative_weights.h>
 
 #include "command/frame/watch.h"
+#include "command/host.h"
 #include "command/ledger/open_ledger.h"
 #include "command/synth/synth.h"
 #include "query/collect/unit_rows.h"
 #include "synthetic/workload.h"
 
 #define CELLS_MOST (UINT64_C(1) << 28)
+
+/* A cell takes this much of what a number of an answer does: a few doubles. */
+static const double CELL_SHARE = 0x1p-5;
 
 typedef struct weights_stream {
     brume_synth synth; /* columns, universe, price */
@@ -162,6 +166,10 @@ static brume_status read_words(weights_stream *all, brume_adjacency adjacency, b
         return brume_fail(error, BRUME_EOVERFLOW, "take fewer columns, or coarser domains",
                           "a universe of %llu cells, at most 2^28 are possible",
                           (unsigned long long)all->synth.universe.cells);
+    if (call->host && call->host->user)
+        BRUME_TRY(brume_user_limits_check(&all->synth.policy->per_user,
+                                          brume_call_text(call, "dataset"), 0,
+                                          (double)all->synth.universe.cells * CELL_SHARE, error));
     all->options = (brume_multiplicative_weights_options){
         .adjacency = adjacency,
         .epsilon = all->synth.options.epsilon,

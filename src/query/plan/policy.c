@@ -314,6 +314,10 @@ json_t *brume_policy_to_json(const brume_policy *policy)
         whole = json_object_set_new(json, "limits", json_string("fixed")) == 0;
     if (whole && policy->timeout > 0)
         whole = json_object_set_new(json, "timeout", json_real(policy->timeout)) == 0;
+    char per_user[BRUME_USER_LIMITS_TEXT];
+    brume_user_limits_print(&policy->per_user, per_user);
+    if (whole && *per_user)
+        whole = json_object_set_new(json, "limits_per_user", json_string(per_user)) == 0;
     if (whole && policy->rows_stay)
         whole = json_object_set_new(json, "rows_stay", json_true()) == 0;
     if (whole && policy->rows_about > 0)
@@ -415,7 +419,10 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
                 copy(&policy->bias_share, text_of(json, "bias_share"));
     size_t count = json_array_size(columns);
     if (good)
-        good = timeout_from_json(json_object_get(json, "timeout"), &policy->timeout);
+        good = timeout_from_json(json_object_get(json, "timeout"), &policy->timeout) &&
+               (!text_of(json, "limits_per_user") ||
+                brume_user_limits_parse(text_of(json, "limits_per_user"), &policy->per_user,
+                                        NULL) == BRUME_OK);
     if (good)
         good = (policy->columns = calloc(count + 1, sizeof *policy->columns)) != NULL;
     for (size_t i = 0; good && i < count; i++) {

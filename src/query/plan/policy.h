@@ -12,6 +12,7 @@
 
 #include <brume/status.h>
 
+#include "query/plan/user_limits.h"
 #include "engine/engine.h"
 #include "query/plan/key_value.h"
 
@@ -37,8 +38,9 @@ typedef struct brume_policy {
     char *link_column, *parent, *parent_column;
     uint64_t max_groups, max_rows; /* ceilings on what one unit may have; 0: none */
     bool limits_fixed;             /* they are the limits, and nothing is chosen */
-    char *bias_share;  /* of each query's price, for estimates of bias: an exact decimal up to 0.5;
-                          NULL: not allowed */
+    char *bias_share; /* of each query's price, for estimates of bias: an exact decimal up to 0.5;
+                         NULL: not allowed */
+    brume_user_limits per_user;
     double timeout;    /* seconds that a query may take; 0: no cap */
     bool rows_stay;    /* no row of it may leave its server */
     double rows_about; /* how many rows there are, about, as the owner says; 0: not said. Public: it

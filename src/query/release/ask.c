@@ -286,6 +286,8 @@ static brume_status answer_question(brume_ledger *ledger, const brume_question *
     if (!cached && plan->limits_only)
         BRUME_TRY(brume_choice_check_new(ledger, question, plan, error));
     if (!cached)
+        BRUME_TRY(brume_check_ledger_bytes(ledger, question, error));
+    if (!cached)
         BRUME_TRY(reserve_and_answer(ledger, question, plan, key, bits, watch, &made, error));
     made->cached = cached;
     made->warnings = brume_domain_warnings(question->query, question->tables);

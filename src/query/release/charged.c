@@ -9,6 +9,7 @@
 #include "ledger/user.h"
 #include "query/collect/unit_rows.h"
 #include "query/plan/question.h"
+#include "query/release/prepare.h"
 
 static brume_status check_adjacency(const brume_charged *release, const brume_question *question,
                                     brume_error *error)
@@ -128,6 +129,8 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_charged
                                      .events = events,
                                      .answer_key = key};
     charged_work work = {release, question, bits, ledger, watch};
+    if (status == BRUME_OK)
+        status = brume_check_ledger_bytes(ledger, question, error);
     if (status == BRUME_OK && release->stream)
         status = brume_ledger_begin_stream(ledger, error);
     if (status == BRUME_OK && release->needs_rows && release->adjacency == BRUME_REPLACE)

@@ -2,6 +2,7 @@
 #include "query/release/prepare.h"
 
 #include "base/error.h"
+#include "ledger/user.h"
 #include "query/plan/make_plan.h"
 #include "query/release/choice.h"
 #include "query/collect/place.h"
@@ -33,6 +34,41 @@ static brume_status check_recalled(const brume_plan *plan, const char *epsilon, 
                       epsilon);
 }
 
+/* Of groups that are known before rows are read; others are as many as units can be in. */
+static brume_status check_user_limits(brume_ledger *ledger, const brume_question *question,
+                                      const brume_plan *plan, brume_error *error)
+{
+    double outputs = (double)(plan->query->output_count + plan->query->window_count);
+    double numbers = outputs + (double)(plan->measure_count + plan->value_count);
+    double groups = (double)plan->shape.cells;
+    for (size_t i = 0; brume_ledger_acts_for(ledger) && i < question->table_count; i++)
+        if (!question->policies[i]->is_public)
+            BRUME_TRY(brume_user_limits_check(&question->policies[i]->per_user,
+                                              question->datasets[i]->name, groups * outputs,
+                                              groups * numbers, error));
+    return BRUME_OK;
+}
+
+brume_status brume_check_ledger_bytes(brume_ledger *ledger, const brume_question *question,
+                                      brume_error *error)
+{
+    uint64_t bytes = 0;
+    if (!brume_ledger_acts_for(ledger))
+        return BRUME_OK;
+    BRUME_TRY(brume_ledger_bytes(ledger, &bytes, error));
+    for (size_t i = 0; i < question->table_count; i++) {
+        brume_user_limits all = brume_user_limits_in_force(&question->policies[i]->per_user);
+        if (!question->policies[i]->is_public && bytes >= all.ledger_bytes)
+            return brume_fail(error, BRUME_EPOLICY,
+                              "ask the owner; what was answered is read again",
+                              "your questions and answers take %llu bytes of the ledger, at most "
+                              "%llu are for a user of '%s'; nothing was spent",
+                              (unsigned long long)bytes, (unsigned long long)all.ledger_bytes,
+                              question->datasets[i]->name);
+    }
+    return BRUME_OK;
+}
+
 brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_payment *payment,
                            const brume_target *target, brume_question **question, brume_plan **plan,
                            brume_error *error)
@@ -59,6 +95,7 @@ brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_pa
         BRUME_TRY(brume_choice_recall(ledger, *question, false, *plan, error));
     if (target)
         BRUME_TRY(check_recalled(*plan, epsilon, error));
+    BRUME_TRY(check_user_limits(ledger, *question, *plan, error));
     BRUME_TRY(brume_place(*question, *plan, payment->where, error));
     return brume_rehearse(*question, *plan, error);
 }

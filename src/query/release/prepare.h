@@ -15,4 +15,9 @@ BRUME_MUST_USE brume_status brume_prepare(brume_ledger *ledger, const char *sql,
                                           brume_question **question, brume_plan **plan,
                                           brume_error *error);
 
+/* May the user for whom the ledger acts write one more question and answer to it? EPOLICY. */
+BRUME_MUST_USE brume_status brume_check_ledger_bytes(brume_ledger *ledger,
+                                                     const brume_question *question,
+                                                     brume_error *error);
+
 #endif
