@@ -2,6 +2,7 @@
 #include "query/plan/user_limits.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,9 +116,9 @@ brume_status brume_user_limits_check(const brume_user_limits *said, const char *
                           cells, (unsigned long long)all.cells, dataset);
     if (numbers * BYTES_OF_NUMBER > (double)all.memory)
         return brume_fail(error, BRUME_EPOLICY, hint,
-                          "the answer would take about %.3g MiB of memory, at most %llu are for a "
+                          "the answer would take about %.3g MiB of memory, at most %.4g are for a "
                           "user of '%s'; nothing was spent",
-                          ceil(numbers * BYTES_OF_NUMBER / 1048576),
-                          (unsigned long long)(all.memory >> 20), dataset);
+                          numbers * BYTES_OF_NUMBER / 1048576, (double)all.memory / 1048576,
+                          dataset);
     return BRUME_OK;
 }
