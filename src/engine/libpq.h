@@ -42,6 +42,7 @@ BRUME_MUST_USE brume_status brume_libpq_load(brume_error *error);
 #define PQgetisnull         brume_libpq.PQgetisnull
 #define PQgetvalue          brume_libpq.PQgetvalue
 #define PQhost              brume_libpq.PQhost
+#define PQlibVersion        brume_libpq.PQlibVersion
 #define PQnfields           brume_libpq.PQnfields
 #define PQntuples           brume_libpq.PQntuples
 #define PQparameterStatus   brume_libpq.PQparameterStatus
