@@ -1,24 +1,39 @@
-/* brume, the command line (frame/run.c runs the command).
+/* The file that is called brume. It needs no library but libc: it says its version itself, and
+ * loads the command line for everything else.
  *
- * Exit codes come from the status table. Nothing here is seeded and nothing can be: randomness is
- * the kernel's. */
-#include <sys/resource.h>
+ * The linker looks for each name of a library in all that the program itself is linked with, before
+ * it looks into that library. What is loaded here is not among them, which makes DuckDB's 60,000
+ * names quick to find. BRUME_LINKED: linked with the command line after all, for builds with
+ * sanitizers, whose dlopen does not look where a program's libraries are. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "cli/frame/run.h"
-#include "cli/serve/serve.h"
-#include "cli/shell/shell.h"
+#include <brume/version.h>
 
-/* A process that is killed or fails leaves no image of its memory behind: rows are in it. */
-static void leave_no_core(void)
+#include "base/library.h"
+#include "cli/program.h"
+
+static bool asks_version(int argc, char **argv)
 {
-    const struct rlimit none = {0, 0};
-    (void)setrlimit(RLIMIT_CORE, &none); /* to lower it is always allowed */
+    return argc == 2 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0);
 }
 
 int main(int argc, char **argv)
 {
-    static const brume_own_command own[] = {
-        {"shell", brume_shell_run}, {"serve", brume_serve_run}, {NULL, NULL}};
-    leave_no_core();
-    return argc > 0 ? brume_run_words(argc - 1, argv + 1, own) : brume_run_words(0, argv, own);
+    /* where it cannot be written, the command line says so */
+    if (asks_version(argc, argv) && puts("brume " BRUME_VERSION) >= 0 && fflush(stdout) == 0)
+        return 0;
+#ifdef BRUME_LINKED
+    return brume_program(argc, argv);
+#else
+    int (*program)(int, char **) = NULL;
+    void *library = dlopen(BRUME_PROGRAM_FILE, RTLD_LAZY | RTLD_LOCAL);
+    if (!library || !brume_library_find(library, "brume_program", &program)) {
+        const char *why = dlerror();
+        fprintf(stderr, "brume: %s\n", why ? why : "the command line cannot be loaded");
+        return 70;
+    }
+    return program(argc, argv);
+#endif
 }

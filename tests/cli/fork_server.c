@@ -5,10 +5,7 @@
  * five first, the folder to run in, the files of standard input, output and error, and the words
  * after the program's name. The answer is the exit code in a line, or minus the signal
  * that ended it. */
-int brume_main(int argc, char **argv);
-#define main brume_main
-#include "cli/main.c" /* NOLINT(bugprone-suspicious-include) */
-#undef main
+#include "cli/program.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -42,7 +39,7 @@ static int run_fork(int count, char **words)
         redirect(words[2], O_RDONLY, 0);
         redirect(words[3], O_WRONLY | O_CREAT | O_TRUNC, 1);
         redirect(words[4], O_WRONLY | O_CREAT | O_TRUNC, 2);
-        exit(brume_main(count + 1, arguments));
+        exit(brume_program(count + 1, arguments));
     }
     int status;
     if (waitpid(child, &status, 0) != child)
