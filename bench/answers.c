@@ -36,6 +36,7 @@
 #include "query/limit/grid.h"
 #include "query/plan/make_plan.h"
 #include "query/plan/plan_limit.h"
+#include "query/plan/plan_terms.h"
 #include "query/release/choice.h"
 #include "query/release/measurement.h"
 #include "query/release/present.h"
@@ -162,6 +163,7 @@ static void make_file(const question *of, long people, uint64_t number, char *pa
 typedef struct collected {
     brume_question *question;
     brume_plan *plan;
+    brume_terms *terms;
     brume_collected *rows;
     brume_bits *bits;
 } collected;
@@ -210,6 +212,7 @@ static collected collect(const question *of, const char *path)
     must(brume_query_plan_make(all.question->query, all.question->tables, &payment, &all.plan,
                                &error),
          &error);
+    must(brume_terms_make(all.plan, NULL, 0, &all.terms, &error), &error);
     must(brume_collect(&all.plan->measurements[0].collection, engine, 1, all.bits, &all.rows,
                        &error),
          &error);
@@ -296,12 +299,15 @@ static void draw(collected *all, size_t cells, const double *truth, tally *to)
     brume_error error = {0};
     brume_drawn *drawn = NULL;
     brume_query_answer *answer = NULL;
-    must(brume_plan_forget_limits(all->plan, &error), &error);
+    brume_terms *terms = NULL;
     must(brume_drawn_open(all->plan, &drawn, &error), &error);
-    must(brume_draw_keys(all->plan, all->rows, all->bits, drawn, &error), &error);
-    must(brume_choose_all_limits(all->plan, &all->rows, drawn, all->bits, NULL, &error), &error);
-    must(brume_measurement_draw(all->plan, 0, all->rows, all->bits, drawn, &error), &error);
-    must(brume_present(all->plan, drawn, &answer, &error), &error);
+    must(brume_draw_keys(all->terms, all->rows, all->bits, drawn, &error), &error);
+    must(brume_choose_all_limits(all->terms, &all->rows, drawn, all->bits, NULL, &terms, &error),
+         &error);
+    must(brume_sum_under_limits(terms, all->rows, drawn, &error), &error);
+    must(brume_measurement_draw(terms, 0, all->rows, all->bits, drawn, &error), &error);
+    must(brume_present(terms, drawn, &answer, &error), &error);
+    brume_terms_close(terms);
     size_t column = answer->column_count - 1;
     for (size_t i = 0; i < cells; i++) {
         size_t cell = i * answer->column_count + column;
@@ -328,6 +334,7 @@ static void draw(collected *all, size_t cells, const double *truth, tally *to)
 static void close_collected(collected *all)
 {
     brume_collected_close(all->rows);
+    brume_terms_close(all->terms);
     brume_query_plan_close(all->plan);
     brume_question_close(all->question);
     brume_bits_close(all->bits);

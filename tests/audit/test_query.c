@@ -65,7 +65,9 @@ static double audit(const registered *all, const char *sql, fault broken, size_t
     brume_audit_result result;
     assert_ok(brume_question_open(all->ledger, sql, &question, &error));
     brume_plan *plan = plan_at(question, broken == UNDERSTATED ? "8" : "1");
-    brume_query_lane lane = {question, plan};
+    brume_terms *terms = NULL;
+    assert_ok(brume_terms_make(plan, NULL, 0, &terms, &error));
+    brume_query_lane lane = {question, terms};
     brume_audit_options options = {.samples = samples,
                                    .confidence = confidence,
                                    .delta = brume_decimal_upper(&plan->charge.delta),
@@ -75,6 +77,7 @@ static double audit(const registered *all, const char *sql, fault broken, size_t
     assert_ok(brume_audit_epsilon(brume_query_subject_draw, subject, &options, all->bits, &result,
                                   &error));
     brume_query_subject_close(subject);
+    brume_terms_close(terms);
     brume_query_plan_close(plan);
     brume_question_close(question);
     return result.epsilon_lower;
@@ -129,12 +132,16 @@ static brume_query_answer *answer_on(const registered *all, const brume_question
 {
     brume_error error = {0};
     brume_plan *sharp = plan_at(question, "600");
-    brume_query_answer *answer = NULL;
+    brume_terms *terms = NULL;
+    brume_released released = {0};
     brume_engine *engine = NULL;
+    assert_ok(brume_terms_make(sharp, NULL, 0, &terms, &error));
     assert_ok(brume_neighbours_engine(pair, 0, second, &engine, &error));
-    assert_ok(brume_draw_answer(question, sharp, engine, all->bits, NULL, &answer, &error));
+    assert_ok(brume_draw_answer(question, terms, engine, all->bits, NULL, &released, &error));
+    brume_terms_close(released.terms);
+    brume_terms_close(terms);
     brume_query_plan_close(sharp);
-    return answer;
+    return released.answer;
 }
 
 static void neighbours_differ_by_one_unit(void **state)

@@ -25,27 +25,42 @@ typedef struct control {
     const char *name, *sql, *epsilon, *delta;
     bool by_rows; /* no unit is declared: every row is one */
     brume_adjacency adjacency;
-    void (*plant)(brume_plan *plan); /* the fault */
-    size_t samples, few;             /* few: in the fast suite, 0: not there */
-    bool rehearsed;                  /* a release would be refused, too */
+    void (*plant)(brume_plan *plan, brume_terms *terms); /* the fault */
+    size_t samples, few;                                 /* few: in the fast suite, 0: not there */
+    bool rehearsed;                                      /* a release would be refused, too */
 } control;
 
 /* ---- faults ---- */
 
-static void no_threshold(brume_plan *plan)
+/* The terms of a plan that was changed. */
+static void make_terms(const brume_plan *plan, brume_terms *terms)
 {
-    plan->price.threshold = 0;
+    brume_error error = {0};
+    brume_terms *made = NULL;
+    assert_ok(brume_terms_make(plan, NULL, 0, &made, &error));
+    brume_terms before = *terms;
+    *terms = *made;
+    *made = before;
+    brume_terms_close(made);
 }
 
-static void threshold_off_by_one(brume_plan *plan)
+static void no_threshold(brume_plan *plan, brume_terms *terms)
 {
-    plan->price.threshold--;
+    (void)plan;
+    terms->price.threshold = 0;
+}
+
+static void threshold_off_by_one(brume_plan *plan, brume_terms *terms)
+{
+    (void)plan;
+    terms->price.threshold--;
 }
 
 /* The threshold of a plan that is priced again: made for half of the keys of one unit to show. */
-static void threshold_of_another_delta(brume_plan *plan)
+static void threshold_of_another_delta(brume_plan *plan, brume_terms *terms)
 {
     plan->allowed_delta = .5;
+    make_terms(plan, terms);
 }
 
 /* Take a clamp out of an expression: what it clamps stands in its place; the grid clamps again. */
@@ -60,28 +75,32 @@ static void let_through(const brume_expression *of)
         let_through(node->arguments[i]);
 }
 
-static void no_clamp(brume_plan *plan)
+static void no_clamp(brume_plan *plan, brume_terms *terms)
 {
+    (void)terms;
     let_through(plan->values[0].grid);
     plan->values[0].low = -1000000;
     plan->values[0].high = 1000100; /* with the same centre */
 }
 
 /* Two rows of a unit are let through, and the noise is for one. */
-static void one_row_too_many(brume_plan *plan)
+static void one_row_too_many(brume_plan *plan, brume_terms *terms)
 {
     plan->amount *= 2;
+    make_terms(plan, terms);
 }
 
 /* Noise for a unit that comes or goes, where one is replaced. */
-static void another_adjacency(brume_plan *plan)
+static void another_adjacency(brume_plan *plan, brume_terms *terms)
 {
+    (void)terms;
     plan->adjacency = BRUME_REPLACE;
 }
 
 /* Keys alone, shown as often as one unit that comes or goes may show them. */
-static void keys_for_another_adjacency(brume_plan *plan)
+static void keys_for_another_adjacency(brume_plan *plan, brume_terms *terms)
 {
+    (void)terms;
     brume_error error = {0};
     assert_non_null(plan->selection);
     brume_key_selection_close(plan->selection);
@@ -132,12 +151,13 @@ static void open_place(registered *all, const control *of)
     registered_enter(all->ledger, policy, &terms);
 }
 
-static brume_plan *plan_of(const control *of, const brume_question *question)
+static brume_plan *plan_of(const control *of, const brume_question *question, brume_terms **terms)
 {
     brume_error error = {0};
     brume_payment payment = {.epsilon = of->epsilon, .delta = of->delta};
     brume_plan *plan = NULL;
     assert_ok(brume_query_plan_make(question->query, question->tables, &payment, &plan, &error));
+    assert_ok(brume_terms_make(plan, NULL, 0, terms, &error));
     return plan;
 }
 
@@ -151,10 +171,11 @@ static bool is_accused(const control *of, bool broken, size_t samples)
     brume_audit_result result;
     open_place(&all, of);
     assert_ok(brume_question_open(all.ledger, of->sql, &question, &error));
-    brume_plan *plan = plan_of(of, question);
+    brume_terms *terms = NULL;
+    brume_plan *plan = plan_of(of, question, &terms);
     if (broken)
-        of->plant(plan);
-    brume_query_lane lane = {question, plan};
+        of->plant(plan, terms);
+    brume_query_lane lane = {question, terms};
     brume_audit_options options = {.samples = samples,
                                    .confidence = .999,
                                    .delta = brume_decimal_upper(&plan->charge.delta),
@@ -165,6 +186,7 @@ static bool is_accused(const control *of, bool broken, size_t samples)
     assert_ok(brume_audit_epsilon(brume_query_subject_draw, subject, &options, all.bits, &result,
                                   &error));
     brume_query_subject_close(subject);
+    brume_terms_close(terms);
     brume_query_plan_close(plan);
     brume_question_close(question);
     registered_close(&all);
@@ -220,17 +242,20 @@ static void lanes_draw_at_once(void **state)
     brume_error error = {0};
     brume_question *questions[LANES];
     brume_query_lane lanes[LANES];
+    brume_plan *plans[LANES];
+    brume_terms *terms[LANES] = {NULL};
     brume_query_subject *subject = NULL;
     brume_audit_result result;
     open_place(&all, of);
     for (size_t i = 0; i < LANES; i++) {
         assert_ok(brume_question_open(all.ledger, of->sql, &questions[i], &error));
-        lanes[i] = (brume_query_lane){questions[i], plan_of(of, questions[i])};
+        plans[i] = plan_of(of, questions[i], &terms[i]);
+        lanes[i] = (brume_query_lane){questions[i], terms[i]};
     }
     brume_audit_options options = {.samples = 100,
                                    .confidence = 1 - 1e-14,
-                                   .delta = brume_decimal_upper(&lanes[0].plan->charge.delta),
-                                   .epsilon = brume_decimal_upper(&lanes[0].plan->charge.amount),
+                                   .delta = brume_decimal_upper(&plans[0]->charge.delta),
+                                   .epsilon = brume_decimal_upper(&plans[0]->charge.amount),
                                    .threads = LANES,
                                    .ordered = true};
     assert_ok(brume_query_subject_open(lanes, LANES, of->sql, &options, all.bits, NULL, &subject,
@@ -241,7 +266,8 @@ static void lanes_draw_at_once(void **state)
     assert_int_equal(result.draws, 50);
     brume_query_subject_close(subject);
     for (size_t i = 0; i < LANES; i++) {
-        brume_query_plan_close(lanes[i].plan);
+        brume_terms_close(terms[i]);
+        brume_query_plan_close(plans[i]);
         brume_question_close(questions[i]);
     }
     registered_close(&all);
@@ -271,17 +297,20 @@ static mean_seen mean_of(const registered *all, uint64_t rows)
     brume_question *question = NULL;
     brume_neighbours *made = NULL;
     brume_engine *engine = NULL;
-    brume_query_answer *answer = NULL;
+    brume_released released = {0};
+    brume_terms *terms = NULL;
     mean_seen seen = {NAN, NAN, NAN};
     assert_ok(brume_question_open(all->ledger, sql, &question, &error));
     control sharp = {.epsilon = "500", .delta = "0.00001"};
-    brume_plan *plan = plan_of(&sharp, question);
+    brume_plan *plan = plan_of(&sharp, question, &terms);
     assert_ok(brume_neighbours_open_one(question, sql, rows, &made, &error));
     assert_ok(brume_neighbours_engine(made, 0, false, &engine, &error));
-    assert_ok(brume_draw_answer(question, plan, engine, all->bits, NULL, &answer, &error));
-    assert_true(brume_features_visit(&(brume_answered){answer, &error, plan}, see_mean, &seen));
-    brume_query_answer_close(answer);
+    assert_ok(brume_draw_answer(question, terms, engine, all->bits, NULL, &released, &error));
+    assert_true(
+        brume_features_visit(&(brume_answered){released.answer, &error, plan}, see_mean, &seen));
+    brume_released_close(&released);
     brume_neighbours_close(made);
+    brume_terms_close(terms);
     brume_query_plan_close(plan);
     brume_question_close(question);
     return seen;
@@ -311,10 +340,12 @@ static void wrong_thresholds_are_refused_before_anything_is_charged(void **state
             continue;
         open_place(&all, &controls[i]);
         assert_ok(brume_question_open(all.ledger, controls[i].sql, &question, &error));
-        brume_plan *plan = plan_of(&controls[i], question);
-        assert_ok(brume_rehearse(question, plan, &error));
-        controls[i].plant(plan);
-        assert_int_equal(brume_rehearse(question, plan, &error), BRUME_EINTERNAL);
+        brume_terms *terms = NULL;
+        brume_plan *plan = plan_of(&controls[i], question, &terms);
+        assert_ok(brume_rehearse(question, terms, &error));
+        controls[i].plant(plan, terms);
+        assert_int_equal(brume_rehearse(question, terms, &error), BRUME_EINTERNAL);
+        brume_terms_close(terms);
         brume_query_plan_close(plan);
         brume_question_close(question);
         registered_close(&all);

@@ -29,6 +29,7 @@ void asked_plan(asked *all, brume_rule rule, const char *epsilon, const char *de
     all->question->datasets[0]->filter.rule = rule;
     assert_ok(brume_query_plan_make(all->question->query, all->question->tables, &payment,
                                     &all->plan, &error));
+    assert_ok(brume_terms_make(all->plan, NULL, 0, &all->terms, &error));
 }
 
 brume_collected *asked_collect(const asked *all, bool in_engine, size_t measurement)
@@ -44,6 +45,7 @@ brume_collected *asked_collect(const asked *all, bool in_engine, size_t measurem
 
 void asked_close(asked *all)
 {
+    brume_terms_close(all->terms);
     brume_query_plan_close(all->plan);
     brume_question_close(all->question);
     brume_engine_close(all->engine);

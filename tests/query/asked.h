@@ -9,11 +9,13 @@
 
 #include "query/collect/collect.h"
 #include "query/plan/question.h"
+#include "query/plan/plan_terms.h"
 
 typedef struct asked {
     brume_engine *engine;
     brume_question *question;
     brume_plan *plan; /* NULL until asked_plan */
+    brume_terms *terms;
     brume_bits *bits;
 } asked;
 

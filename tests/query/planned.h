@@ -7,6 +7,7 @@
 
 #include "clinic.h"
 #include "query/plan/make_plan.h"
+#include "query/plan/plan_terms.h"
 #include "query/sql/parse.h"
 
 static brume_error error;
@@ -29,6 +30,7 @@ typedef struct planned {
     brume_plan_table tables[4];
     brume_query *query;
     brume_plan *plan;
+    brume_terms *priced;
 } planned;
 
 static void fill_table(planned *all, size_t t, const terms *of)
@@ -78,10 +80,12 @@ static void make(planned *all, const char *sql, const terms *of, const char *eps
                  const char *delta)
 {
     assert_ok(try(all, sql, of, epsilon, delta));
+    assert_ok(brume_terms_make(all->plan, NULL, 0, &all->priced, &error));
 }
 
 static void clear(planned *all)
 {
+    brume_terms_close(all->priced);
     brume_query_plan_close(all->plan);
     brume_query_free(all->query);
 }

@@ -304,6 +304,7 @@ typedef struct mean_query {
     brume_plan_value value;
     brume_plan_aggregate from;
     brume_plan plan;
+    brume_terms terms;
     int reach[2];
     printed *outputs; /* sorted by value */
     size_t count;
@@ -321,7 +322,7 @@ static void print_all(mean_query *all)
         for (int s = -all->reach[1]; s <= all->reach[1]; s++) {
             double numbers[] = {n, s};
             brume_drawn drawn = {.count = 1, .numbers = numbers};
-            brume_present_source source = {&all->plan, &drawn, NULL};
+            brume_present_source source = {&all->terms, &drawn, NULL};
             brume_shown shown = brume_present_show(&source, 0, 0, 0.05);
             bool null = shown.shown.kind == BRUME_VALUE_NULL;
             all->outputs[all->count++] = (printed){null ? -1 : shown.shown.number, {n, s}};
@@ -350,8 +351,9 @@ static void open_mean(mean_query *all, uint64_t rows, bool replace, double epsil
                              .value_count = 1,
                              .aggregates = &all->from,
                              .units = BRUME_NOT_MEASURED};
+    all->terms = (brume_terms){.plan = &all->plan, .measures = all->measures};
     brume_shape shape = {.max_groups = 1, .max_rows = rows, .cells = 1, .replace = replace};
-    assert_ok(brume_price_laplace(all->measures, 2, &shape, epsilon, 0, &all->plan.price, &error));
+    assert_ok(brume_price_laplace(all->measures, 2, &shape, epsilon, 0, &all->terms.price, &error));
     print_all(all);
 }
 

@@ -416,16 +416,19 @@ static void a_recalled_choice_uses_no_more_delta_than_is_charged(void **state)
             brume_plan *plan = private_plan(epsilons[i / 5], deltas[i % 5], &question);
             double charged = brume_decimal_upper(&plan->charge.delta);
             assert_true(plan->shape.private_keys && plan->limit_count == 1);
-            assert_holds(plan->price.delta <= charged);
-            plan->limits[0].source = BRUME_LIMIT_LEDGER;
-            plan->limits[0].known = true;
+            brume_terms *before = NULL, *after = NULL;
+            assert_ok(brume_terms_make(plan, NULL, 0, &before, &error));
+            assert_holds(before->price.delta <= charged);
+            before->limits[0].source = BRUME_LIMIT_LEDGER;
             if (control)
                 plan->allowed_delta = strtod(deltas[i % 5], NULL);
-            assert_ok(brume_plan_price_limited(plan, &error));
+            assert_ok(brume_terms_make(plan, before, 0, &after, &error));
             if (control)
-                above += plan->price.delta > charged;
+                above += after->price.delta > charged;
             else
-                assert_holds(plan->price.delta <= charged);
+                assert_holds(after->price.delta <= charged);
+            brume_terms_close(after);
+            brume_terms_close(before);
             brume_query_plan_close(plan);
             brume_question_close(question);
         }

@@ -191,23 +191,33 @@ static brume_plan *plan_of(const char *sql, terms of, brume_question **question)
     return plan;
 }
 
-/* What all draws of the plan cost together, where a unit moves what the enumeration says. */
-static double cost_of(const brume_plan *plan, bool replace, bool concentrated)
+static brume_terms *terms_of(const brume_plan *plan)
 {
+    brume_error error = {0};
+    brume_terms *priced = NULL;
+    assert_ok(brume_terms_make(plan, NULL, 0, &priced, &error));
+    return priced;
+}
+
+/* What all draws of the plan cost together, where a unit moves what the enumeration says. */
+static double cost_of(const brume_terms *priced, bool replace, bool concentrated)
+{
+    const brume_plan *plan = priced->plan;
     double sum = 0;
     for (size_t i = 0; i < plan->measurement_count; i++) {
-        const brume_measurement *one = &plan->measurements[i];
-        if (one->kind != BRUME_MEASUREMENT_DISTINCT)
+        brume_distinct_terms one = priced->distinct[i];
+        if (plan->measurements[i].kind != BRUME_MEASUREMENT_DISTINCT)
             continue;
-        uint64_t limit = one->distinct.limit.known ? one->distinct.limit.limit : 12;
-        double scale = brume_distinct_scale(one, limit), moved = (double)limit;
+        if (!one.limit.known)
+            one.limit.limit = 12;
+        double scale = brume_distinct_scale(&one), moved = (double)one.limit.limit;
         double times = replace && plan->shape.cells != 1 ? 2 : 1;
         if (!plan->limits_only)
             sum += concentrated ? times * moved * moved / (2 * scale * scale)
                                 : times * moved / scale;
-        if (brume_distinct_chooses(one)) {
-            double bins = replace ? 2 : 1, histogram = one->distinct.histogram_scale;
-            double tail = one->distinct.tail_scale; /* parts of units above: moved as bins are */
+        if (brume_distinct_chooses(&one)) {
+            double bins = replace ? 2 : 1, histogram = one.histogram_scale;
+            double tail = one.tail_scale; /* parts of units above: moved as bins are */
             sum += concentrated ? bins / (2 * histogram * histogram) : bins / histogram;
             sum += concentrated ? bins / (2 * tail * tail) : bins / tail;
         }
@@ -236,7 +246,9 @@ static void the_price_is_what_it_costs(void **state)
                 queries[i].sql,
                 (terms){.replace = replace, .concentrated = concentrated, .by_unit = by_unit},
                 &question);
-            double cost = cost_of(plan, replace, concentrated);
+            brume_terms *priced = terms_of(plan);
+            double cost = cost_of(priced, replace, concentrated);
+            brume_terms_close(priced);
             if (!(cost <= queries[i].share * (1 + 1e-12)) || !(cost > queries[i].share * 0.999))
                 fail_msg("%s, %d: %g", queries[i].sql, k, cost);
             double left = brume_plan_joint_share(plan);
@@ -270,25 +282,31 @@ static void the_choice_alone_costs_no_more(void **state)
                         .limits_only = true};
             brume_question *question = NULL;
             brume_plan *plan = plan_of(queries[i].sql, of, &question);
-            double cost = cost_of(plan, replace, concentrated);
+            brume_terms *priced = terms_of(plan);
+            double cost = cost_of(priced, replace, concentrated);
             if (!(cost <= queries[i].share * (1 + 1e-12)) || !(cost > queries[i].share * 0.999))
                 fail_msg("%s, %d: %g", queries[i].sql, k, cost);
+            brume_terms_close(priced);
             brume_query_plan_close(plan);
             brume_question_close(question);
             of.limits_only = false;
             plan = plan_of(queries[i].sql, of, &question);
+            brume_error error = {0};
+            brume_terms *found = terms_of(plan);
             for (size_t j = 0; j < plan->measurement_count; j++)
-                if (brume_distinct_chooses(&plan->measurements[j])) {
-                    brume_error error = {0};
-                    plan->measurements[j].distinct.limit.source = BRUME_LIMIT_LEDGER;
-                    plan->measurements[j].distinct.limit.known = true;
-                    plan->measurements[j].distinct.limit.limit = 3;
-                    double before = plan->measurements[j].scale;
-                    assert_ok(brume_distinct_price(plan, &plan->measurements[j], &error));
-                    assert_true(plan->measurements[j].scale < before);
+                if (brume_distinct_chooses(&found->distinct[j])) {
+                    found->distinct[j].limit.source = BRUME_LIMIT_LEDGER;
+                    found->distinct[j].limit.known = true;
+                    found->distinct[j].limit.limit = 3;
                 }
-            cost = cost_of(plan, replace, concentrated);
+            assert_ok(brume_terms_make(plan, found, 0, &priced, &error));
+            for (size_t j = 0; j < plan->measurement_count; j++)
+                if (priced->distinct[j].limit.source == BRUME_LIMIT_LEDGER)
+                    assert_true(priced->distinct[j].scale < found->distinct[j].scale);
+            cost = cost_of(priced, replace, concentrated);
             assert_true(cost <= (i == 3 ? 1. / 2 : queries[i].share) * (1 + 1e-12));
+            brume_terms_close(priced);
+            brume_terms_close(found);
             brume_query_plan_close(plan);
             brume_question_close(question);
         }
@@ -315,7 +333,7 @@ static void large_ceilings_do_not_wrap(void **state)
         const brume_measurement *distinct = &plan->measurements[1];
         assert_int_equal(distinct->kind, BRUME_MEASUREMENT_DISTINCT);
         assert_int_equal(distinct->distinct.limit.ceiling, cases[i].ceiling);
-        assert_true(brume_distinct_chooses(distinct));
+        assert_true(distinct->distinct.limit.source == BRUME_LIMIT_AUTO);
         brume_query_plan_close(plan);
         brume_question_close(question);
     }

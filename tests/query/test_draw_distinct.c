@@ -107,11 +107,11 @@ static void every_drawn_group_counts_its_values(void **state)
     (void)state;
     brume_query query = {.key_count = 1, .set_count = 1};
     for (int totals = 0; totals <= 1; totals++) {
-        brume_measurement distinct = {.kind = BRUME_MEASUREMENT_DISTINCT, .scale = 2};
+        brume_measurement distinct = {.kind = BRUME_MEASUREMENT_DISTINCT};
         distinct.collection.totals = totals;
-        distinct.distinct.limit.limit = 100;
-        distinct.distinct.limit.norm = 1;
         brume_plan plan = {.query = &query, .measurements = &distinct, .measurement_count = 1};
+        brume_distinct_terms priced = {.limit = {.limit = 100}, .scale = 2};
+        brume_terms terms = {.plan = &plan, .distinct = &priced};
         brume_bounder *bounder = open_pairs(totals, false);
         const brume_bounded_group *found = NULL;
         brume_collected pairs = {.bounder = bounder};
@@ -130,8 +130,8 @@ static void every_drawn_group_counts_its_values(void **state)
         brume_bits *bits = brume_tape_open_seeded(SEED), *same = brume_tape_open_seeded(SEED);
         static const int64_t expected[3] = {20, 30, 50};
         int64_t draws[3];
-        assert_ok(brume_draw_distinct(&plan, 0, &pairs, bits, drawn, &error));
-        next_noise(same, brume_distinct_scale(&distinct, 100), draws, 3);
+        assert_ok(brume_draw_distinct(&terms, 0, &pairs, bits, drawn, &error));
+        next_noise(same, brume_distinct_scale(&priced), draws, 3);
         for (size_t i = 0; i < 3; i++)
             assert_holds(drawn->results[0].numbers[i] == (double)(expected[i] + draws[i]));
         brume_drawn_close(drawn);
@@ -151,17 +151,18 @@ static void the_tail_is_counted_in_its_parts(void **state)
     for (size_t bin = 0; bin < 40; bin++) {
         enum { BINS = 40, PEOPLE = 48 };
         brume_measurement distinct = {.kind = BRUME_MEASUREMENT_DISTINCT};
-        distinct.distinct.tail_scale = 3;
-        distinct.distinct.limit.bins = BINS;
-        distinct.distinct.limit.bin = bin;
+        brume_plan plan = {.measurements = &distinct, .measurement_count = 1};
+        brume_distinct_terms priced = {.tail_scale = 3};
+        brume_terms terms = {.plan = &plan, .distinct = &priced};
+        brume_found_limit limit = {.bins = BINS, .bin = bin};
         int64_t *units = calloc(BRUME_LIMIT_BINS, sizeof *units), draws[BRUME_LIMIT_PARTS];
         assert_non_null(units);
         for (size_t i = 0; i < PEOPLE; i++)
             units[i] = (int64_t)1 << i;
         brume_bits *bits = brume_tape_open_seeded(bin), *same = brume_tape_open_seeded(bin);
-        assert_ok(draw_tail(&distinct, units, bits, &error));
+        assert_ok(draw_tail(&terms, 0, units, bits, &limit, &error));
         next_noise(same, 3, draws, BRUME_LIMIT_PARTS);
-        const brume_limit_tail *tail = &distinct.distinct.limit.tail;
+        const brume_limit_tail *tail = &limit.tail;
         assert_int_equal(tail->from, bin + 1);
         assert_int_equal(tail->looks, 1);
         assert_holds(tail->scale == 3);
@@ -184,15 +185,17 @@ static void the_tail_is_counted_in_its_parts(void **state)
 static void check_choice(uint64_t ceiling)
 {
     brume_query query = {.key_count = 1, .set_count = 1};
-    brume_measurement distinct = {.kind = BRUME_MEASUREMENT_DISTINCT, .scale = 2};
+    brume_measurement distinct = {.kind = BRUME_MEASUREMENT_DISTINCT};
     brume_plan plan = {.query = &query, .measurements = &distinct, .measurement_count = 1};
     distinct.collection.totals = true;
     distinct.distinct.limit = (brume_plan_limit){.of = {.kind = BRUME_TOTAL_PRESENCE},
                                                  .source = BRUME_LIMIT_AUTO,
                                                  .norm = 1,
                                                  .ceiling = ceiling};
-    distinct.distinct.histogram_scale = 3;
-    distinct.distinct.tail_scale = 4;
+    brume_found_limit found_limit = {.of = &distinct.distinct.limit};
+    brume_distinct_terms priced = {
+        .limit = found_limit, .scale = 2, .histogram_scale = 3, .tail_scale = 4};
+    brume_terms terms = {.plan = &plan, .distinct = &priced, .groups = 3};
     brume_bounder *bounder = open_pairs(true, true);
     const brume_bounded_group *found = NULL;
     brume_collected pairs = {.bounder = bounder};
@@ -203,8 +206,8 @@ static void check_choice(uint64_t ceiling)
     const brume_bounded_group *shown[3] = {&groups[0], &groups[1], &groups[2]};
     brume_drawn drawn = {.groups = shown, .count = 3};
     brume_bits *bits = brume_tape_open_seeded(SEED), *same = brume_tape_open_seeded(SEED);
-    assert_ok(brume_distinct_choose(&plan, 0, &pairs, &drawn, bits, &error));
-    const brume_plan_limit *limit = &distinct.distinct.limit;
+    assert_ok(brume_distinct_look(&terms, 0, &pairs, &drawn, bits, &found_limit, &error));
+    const brume_found_limit *limit = &found_limit;
     int64_t draws[BRUME_LIMIT_BINS];
     size_t bins = ceiling ? brume_limit_bins(ceiling) : BRUME_LIMIT_BINS;
     assert_int_equal(limit->bins, bins);
@@ -239,8 +242,9 @@ static void what_is_cut_is_said_and_only_of_its_own_column(void **state)
         brume_measurement distinct = {.kind = BRUME_MEASUREMENT_DISTINCT};
         brume_plan plan = {
             .measurements = &distinct, .measurement_count = 1, .aggregates = aggregates};
-        brume_plan_limit *limit = &distinct.distinct.limit;
-        brume_plan_forget_limit(limit);
+        brume_distinct_terms priced = {.limit = {.of = &distinct.distinct.limit}};
+        brume_terms terms = {.plan = &plan, .distinct = &priced};
+        brume_found_limit *limit = &priced.limit;
         distinct.collection.totals = kind > 0; /* else nothing is cut */
         limit->known = kind > 1;               /* else it was not found */
         limit->limit = brume_limit_edge(12);
@@ -266,7 +270,7 @@ static void what_is_cut_is_said_and_only_of_its_own_column(void **state)
         for (size_t a = 0; a < 2; a++) {
             brume_answer_column column = {
                 .biased = true, .limit = -1, .cut_units = -1, .cut_hidden = -1};
-            brume_show_distinct(&plan, 0, NULL, a, &column);
+            brume_show_distinct(&terms, 0, NULL, a, &column);
             if (a == 1) {
                 assert_true(column.biased && column.limit == -1 && !column.is_limited);
                 continue;
@@ -277,7 +281,7 @@ static void what_is_cut_is_said_and_only_of_its_own_column(void **state)
                 continue;
             }
             double noisy[BRUME_LIMIT_BINS];
-            brume_limit_histogram histogram = brume_plan_counted(limit, noisy);
+            brume_limit_histogram histogram = brume_found_counted(limit, noisy);
             assert_holds(column.limit == (kind > 3 ? 1 : (double)brume_limit_edge(12)));
             assert_int_equal(isnan(column.cut_units), kind == 1);
             assert_int_equal(isnan(column.cut_allowance), kind == 1);
@@ -290,7 +294,7 @@ static void what_is_cut_is_said_and_only_of_its_own_column(void **state)
             assert_holds(column.cut_units >= units && column.cut_units < units + 1);
             assert_holds(column.cut_allowance ==
                          brume_limit_cut_allowance(&histogram, column.limit));
-            brume_limit_histogram whole = brume_plan_histogram(limit);
+            brume_limit_histogram whole = brume_found_histogram(limit);
             double hidden =
                 brume_limit_hidden_units(&histogram, column.limit, brume_limit_seen_units(&whole));
             assert_int_equal(hidden > 0, kind == 5);

@@ -51,10 +51,10 @@ static void close_place(place *all)
     brume_bits_close(all->same);
 }
 
-static void draw(place *all, const brume_plan *plan)
+static void draw(place *all, const brume_terms *terms)
 {
-    assert_ok(brume_draw_keys(plan, &all->collected, all->bits, all->drawn, &error));
-    assert_ok(brume_draw_groups(plan, 0, &all->collected, all->bits, all->drawn, &error));
+    assert_ok(brume_draw_keys(terms, &all->collected, all->bits, all->drawn, &error));
+    assert_ok(brume_draw_groups(terms, 0, &all->collected, all->bits, all->drawn, &error));
 }
 
 static void next_noise(place *all, double scale, int64_t *draws, size_t count)
@@ -79,9 +79,10 @@ static void every_kind_of_number_is_the_exact_one_with_its_own_noise(void **stat
                                 {.kind = BRUME_MEASURE_DIRECT, .scale = 9, .low = -10, .high = 15}};
     enum { MEASURES = sizeof measures / sizeof *measures };
     brume_plan plan = {.measures = measures, .measure_count = MEASURES};
+    brume_terms terms = {.plan = &plan, .measures = measures};
     place all;
     open_place(&all, &plan);
-    draw(&all, &plan);
+    draw(&all, &terms);
     assert_int_equal(all.drawn->count, GROUPS);
     /* the centre of -10 .. 15 is 2, its reach 13, half of whose square is 84 */
     for (int i = 0; i < MEASURES; i++) {
@@ -105,30 +106,29 @@ static void every_kind_of_number_is_the_exact_one_with_its_own_noise(void **stat
 /* A count of rows, units, a centred sum, a count of values and a sum of squares, under limits of 40
  * rows and of values that are not known. */
 typedef struct limited {
-    brume_measure measures[5];
+    brume_measure *measures;
     brume_plan_value values[1];
     brume_plan_limit limits[2];
     int measure_limit[5];
     brume_plan plan;
+    brume_terms *terms;
     brume_clipped clipped[5]; /* what the collection says */
     place all;
 } limited;
 
 static void open_limited(limited *at)
 {
-    static const brume_measure measures[] = {{.kind = BRUME_MEASURE_ROWS},
-                                             {.kind = BRUME_MEASURE_UNITS, .scale = 2},
-                                             {.kind = BRUME_MEASURE_CENTRED, .low = -3, .high = 4},
-                                             {.kind = BRUME_MEASURE_VALUES},
-                                             {.kind = BRUME_MEASURE_SQUARES, .low = -3, .high = 4}};
+    static brume_measure measures[] = {{.kind = BRUME_MEASURE_ROWS},
+                                       {.kind = BRUME_MEASURE_UNITS, .scale = 2},
+                                       {.kind = BRUME_MEASURE_CENTRED, .low = -3, .high = 4},
+                                       {.kind = BRUME_MEASURE_VALUES},
+                                       {.kind = BRUME_MEASURE_SQUARES, .low = -3, .high = 4}};
     memset(at, 0, sizeof *at);
-    memcpy(at->measures, measures, sizeof measures);
     at->values[0] = (brume_plan_value){.low = -3, .high = 4};
     at->limits[0] = (brume_plan_limit){.of = {BRUME_TOTAL_VALUES, 0}, .limit = 1};
-    at->limits[1] =
-        (brume_plan_limit){.of = {BRUME_TOTAL_ROWS, 0}, .limit = 40, .known = true, .norm = 1};
+    at->limits[1] = (brume_plan_limit){.of = {BRUME_TOTAL_ROWS, 0}, .limit = 40, .norm = 1};
     memcpy(at->measure_limit, (int[]){1, BRUME_NOT_MEASURED, 0, 1, 1}, sizeof at->measure_limit);
-    at->plan = (brume_plan){.measures = at->measures,
+    at->plan = (brume_plan){.measures = measures,
                             .measure_count = 5,
                             .values = at->values,
                             .value_count = 1,
@@ -139,9 +139,11 @@ static void open_limited(limited *at)
                             .norm = 1,
                             .shape = {.cells = GROUPS},
                             .amount = 5,
-                            .price = {.noise = BRUME_NOISE_DISCRETE_LAPLACE}};
+                            .noise = BRUME_NOISE_DISCRETE_LAPLACE};
     at->limits[0].source = at->limits[1].source = BRUME_LIMIT_TYPED;
-    assert_ok(brume_plan_price_limited(&at->plan, &error));
+    assert_ok(brume_terms_make(&at->plan, NULL, 0, &at->terms, &error));
+    at->terms->limits[0].known = false; /* as if it had been looked for, and not found */
+    at->measures = at->terms->measures;
     at->measures[1].scale = 2; /* not a limited one */
     open_place(&at->all, &at->plan);
     for (size_t i = 0; i < 5; i++) {
@@ -160,7 +162,7 @@ static void limited_totals_are_drawn_in_their_own_steps_and_unknown_ones_are_not
     (void)state;
     limited at;
     open_limited(&at);
-    draw(&at.all, &at.plan);
+    draw(&at.all, at.terms);
     for (int i = 0; i < 5; i++) {
         int64_t draws[GROUPS];
         double step = ldexp(1, at.measures[i].shift);
@@ -176,16 +178,18 @@ static void limited_totals_are_drawn_in_their_own_steps_and_unknown_ones_are_not
         }
     }
     close_place(&at.all);
+    brume_terms_close(at.terms);
 }
 
 static void is_refused(limited *at, const char *why)
 {
-    assert_ok(brume_draw_keys(&at->plan, &at->all.collected, at->all.bits, at->all.drawn, &error));
-    if (brume_draw_groups(&at->plan, 0, &at->all.collected, at->all.bits, at->all.drawn, &error) !=
+    assert_ok(brume_draw_keys(at->terms, &at->all.collected, at->all.bits, at->all.drawn, &error));
+    if (brume_draw_groups(at->terms, 0, &at->all.collected, at->all.bits, at->all.drawn, &error) !=
         BRUME_EINTERNAL)
         fail_msg("drawn although %s", why);
     assert_null(at->all.drawn->numbers);
     close_place(&at->all);
+    brume_terms_close(at->terms);
 }
 
 static void nothing_is_drawn_where_limit_and_noise_do_not_belong_together(void **state)
@@ -196,7 +200,7 @@ static void nothing_is_drawn_where_limit_and_noise_do_not_belong_together(void *
     at.clipped[0].limit.limit = 41;
     is_refused(&at, "rows were clipped to another limit than the noise is for");
     open_limited(&at);
-    at.limits[1].limit = 64; /* and the scales are for 40 */
+    at.terms->limits[1].limit = 64; /* and the scales are for 40 */
     at.clipped[0].limit.limit = at.clipped[3].limit.limit = at.clipped[4].limit.limit = 64;
     is_refused(&at, "scales were made before the limit was decided");
     open_limited(&at);
@@ -233,11 +237,8 @@ static void no_rank_is_drawn_where_limit_and_rate_do_not_belong_together(void **
         brume_query query = {.key_count = 1};
         brume_measure measure = {
             .kind = BRUME_MEASURE_QUANTILES, .high = 100, .fractions = median, .fraction_count = 1};
-        brume_plan_limit limit = {.of = {BRUME_TOTAL_ROWS, 0},
-                                  .source = BRUME_LIMIT_TYPED,
-                                  .limit = 9,
-                                  .known = true,
-                                  .norm = 1};
+        brume_plan_limit limit = {
+            .of = {BRUME_TOTAL_ROWS, 0}, .source = BRUME_LIMIT_TYPED, .limit = 9, .norm = 1};
         int measure_limit = 0;
         brume_plan plan = {.query = &query,
                            .measures = &measure,
@@ -249,21 +250,23 @@ static void no_rank_is_drawn_where_limit_and_rate_do_not_belong_together(void **
                            .norm = 1,
                            .shape = {.cells = GROUPS},
                            .amount = 5,
-                           .price = {.noise = BRUME_NOISE_DISCRETE_LAPLACE}};
+                           .noise = BRUME_NOISE_DISCRETE_LAPLACE};
+        brume_terms *terms = NULL;
         brume_clipped listed = {{.value = 0}, {limit.of, fault == 1 ? 10 : 9, 0}, 1};
         listed.limit.of.kind = fault == 2 ? BRUME_TOTAL_PRESENCE : BRUME_TOTAL_ROWS;
-        assert_ok(brume_plan_price_limited(&plan, &error));
+        assert_ok(brume_terms_make(&plan, NULL, 0, &terms, &error));
         place all;
         open_place(&all, &plan);
         for (size_t g = 0; g < GROUPS; g++)
             all.values[g].count = 0;
         all.collected.listed = &listed;
         all.collected.listed_count = fault != 3;
-        assert_ok(brume_draw_keys(&plan, &all.collected, all.bits, all.drawn, &error));
+        assert_ok(brume_draw_keys(terms, &all.collected, all.bits, all.drawn, &error));
         brume_status status =
-            brume_draw_groups(&plan, 0, &all.collected, all.bits, all.drawn, &error);
+            brume_draw_groups(terms, 0, &all.collected, all.bits, all.drawn, &error);
         assert_int_equal(status, fault ? BRUME_EINTERNAL : BRUME_OK);
         close_place(&all);
+        brume_terms_close(terms);
     }
 }
 
@@ -286,14 +289,14 @@ static void a_private_key_is_shown_at_its_threshold_and_not_below(void **state)
     for (uint64_t threshold = 5; threshold < 30; threshold++) {
         brume_measure measures[] = {{.kind = BRUME_MEASURE_UNITS, .scale = 3},
                                     {.kind = BRUME_MEASURE_ROWS, .scale = 2}};
-        brume_plan plan = {.measures = measures,
-                           .measure_count = 2,
-                           .shape = {.private_keys = true},
-                           .price = {.threshold = threshold}};
+        brume_plan plan = {
+            .measures = measures, .measure_count = 2, .shape = {.private_keys = true}};
+        brume_terms terms = {
+            .plan = &plan, .measures = measures, .price = {.threshold = threshold}};
         place all;
         open_place(&all, &plan);
         leave_behind(1e9);
-        draw(&all, &plan);
+        draw(&all, &terms);
         int64_t units[GROUPS], rows[GROUPS];
         next_noise(&all, 3, units, GROUPS);
         size_t shown = 0, next = 0;
@@ -350,6 +353,7 @@ static void every_selection_is_of_its_own_group_and_place(void **state)
     memcpy(measures, wanted, sizeof wanted);
     brume_query query = {.key_count = 1};
     brume_plan plan = {.query = &query, .measures = measures, .measure_count = 5};
+    brume_terms terms = {.plan = &plan, .measures = measures};
     for (int weighted = 0; weighted <= 1; weighted++) {
         place all;
         /* value 0: g once, and 9 values about it; as a mode: g weighs the most */
@@ -370,7 +374,7 @@ static void every_selection_is_of_its_own_group_and_place(void **state)
                                                   .breaker = breaker,
                                                   .weights = weighted ? weights : NULL};
         }
-        draw(&all, &plan);
+        draw(&all, &terms);
         for (size_t g = 0; g < GROUPS; g++) {
             assert_int_equal(brume_drawn_selected(&plan, all.drawn, 0, g, 0), g);
             assert_int_equal(brume_drawn_selected(&plan, all.drawn, 2, g, 0), kept[g][0]);
@@ -406,6 +410,7 @@ static void estimates_of_bias_are_noisy_counts_and_never_below_zero(void **state
         {0, NONE, NONE, NONE, NONE, 0, 0, NONE, true, false}}; /* a mode of undeclared values */
     static const int clamped_of[] = {2, 1, 2, 0, 0, 0, 0, 0};  /* 0: nothing is said */
     brume_plan plan = {.measurements = &bias, .measurement_count = 1, .aggregates = aggregates};
+    brume_terms terms = {.plan = &plan};
     bool below[3] = {false}, above[3] = {false};
     for (uint64_t seed = 0; seed < 40; seed++) {
         brume_bounded_value values[] = {{.sum = 2}, {.sum = 1}};
@@ -415,7 +420,7 @@ static void estimates_of_bias_are_noisy_counts_and_never_below_zero(void **state
         place all = {.bits = brume_tape_open_seeded(seed), .same = brume_tape_open_seeded(seed)};
         int64_t draws[3];
         assert_ok(brume_drawn_open(&plan, &drawn, &error));
-        assert_ok(brume_draw_bias(&plan, 0, &collected, all.bits, drawn, &error));
+        assert_ok(brume_draw_bias(&terms, 0, &collected, all.bits, drawn, &error));
         next_noise(&all, 4, draws, 3);
         double expected[3];
         for (int i = 0; i < 3; i++) {
@@ -427,7 +432,7 @@ static void estimates_of_bias_are_noisy_counts_and_never_below_zero(void **state
         }
         for (size_t i = 0; i < sizeof aggregates / sizeof *aggregates; i++) {
             brume_answer_column column = {.bias = {.units = -7}};
-            brume_show_bias(&plan, 0, drawn, i, &column);
+            brume_show_bias(&terms, 0, drawn, i, &column);
             if (clamped_of[i] == 0) {
                 assert_holds(column.bias.units == -7);
                 continue;

@@ -10,6 +10,7 @@
 #include "query/collect/collect.h"
 #include "query/plan/make_plan.h"
 #include "query/plan/question.h"
+#include "query/plan/plan_terms.h"
 #include "random/tape.h"
 #include "registered.h"
 
@@ -92,6 +93,7 @@ static measured measure(const table *rows, const char *sql, bool replace)
     brume_engine *engine = NULL;
     brume_question *question = NULL;
     brume_plan *plan = NULL;
+    brume_terms *terms = NULL;
     brume_collected *collected = NULL;
     assert_ok(brume_policy_source(policy, &source, &columns, &error));
     assert_ok(brume_engine_open(&source, 1, &engine, &error));
@@ -101,6 +103,7 @@ static measured measure(const table *rows, const char *sql, bool replace)
     question->datasets[0]->adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
     brume_payment payment = {.epsilon = "1"};
     assert_ok(brume_query_plan_make(question->query, question->tables, &payment, &plan, &error));
+    assert_ok(brume_terms_make(plan, NULL, 0, &terms, &error));
     brume_bits *bits = brume_tape_open_seeded(1); /* nothing depends on it */
     assert_ok(
         brume_collect(&plan->measurements[0].collection, engine, 1, bits, &collected, &error));
@@ -109,7 +112,7 @@ static measured measure(const table *rows, const char *sql, bool replace)
     assert_int_equal(all.cells, plan->shape.cells);
     assert_true(all.cells <= CELLS && all.measures <= 4);
     for (size_t m = 0; m < all.measures; m++) {
-        all.scale[m] = plan->measures[m].scale;
+        all.scale[m] = terms->measures[m].scale;
         for (size_t c = 0; c < all.cells; c++)
             all.value[c][m] = plan->measures[m].kind == BRUME_MEASURE_VALUES
                                   ? (double)groups[c].values[plan->measures[m].expression].count
@@ -117,6 +120,7 @@ static measured measure(const table *rows, const char *sql, bool replace)
     }
     brume_collected_close(collected);
     brume_bits_close(bits);
+    brume_terms_close(terms);
     brume_query_plan_close(plan);
     brume_question_close(question);
     brume_engine_close(engine);

@@ -278,13 +278,14 @@ static void of_each_released_group_the_largest_at_the_threshold_is_chosen(void *
     }
     brume_query query = {.key_count = 1};
     brume_plan plan = {.query = &query};
+    brume_terms terms = {.plan = &plan};
     brume_measure measure = {.kind = BRUME_MEASURE_PRIVATE_MODE, .threshold = 5};
-    choose(&plan, &measure, pairs, noisy, PAIRS, shown, GROUPS, chosen);
+    choose(&terms, &measure, pairs, noisy, PAIRS, shown, GROUPS, chosen);
     assert_ptr_equal(chosen[0], &keys[0][1]); /* at the threshold, and of equals the first */
     assert_null(chosen[1]);                   /* below it */
     assert_ptr_equal(chosen[2], &keys[5][1]); /* the largest, and of equals the first */
     memset(chosen, 0, sizeof chosen);
-    choose(&plan, &measure, pairs, noisy, 5, shown, GROUPS, chosen);
+    choose(&terms, &measure, pairs, noisy, 5, shown, GROUPS, chosen);
     assert_ptr_equal(chosen[2], &keys[4][1]); /* of the pairs that there are */
 }
 

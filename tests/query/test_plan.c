@@ -14,12 +14,12 @@
 
 /* Of the sum that is in all these queries, for a sensitivity of 1; what else they measure differs.
  */
-static double scale_of_the_sum(const brume_plan *plan)
+static double scale_of_the_sum(const brume_terms *priced)
 {
-    for (size_t i = 0; i < plan->measure_count; i++)
-        if (plan->measures[i].kind == BRUME_MEASURE_CENTRED ||
-            plan->measures[i].kind == BRUME_MEASURE_DIRECT)
-            return plan->measures[i].scale / plan->measures[i].sensitivity;
+    for (size_t i = 0; i < priced->plan->measure_count; i++)
+        if (priced->measures[i].kind == BRUME_MEASURE_CENTRED ||
+            priced->measures[i].kind == BRUME_MEASURE_DIRECT)
+            return priced->measures[i].scale / priced->measures[i].sensitivity;
     fail_msg("no sum is measured");
     return NAN;
 }
@@ -46,9 +46,9 @@ static void the_nullable_side_of_an_outer_join_is_priced_as_a_replacement(void *
         make(&plain, inner[i], &add_remove, "1", NULL);
         make(&replaced, inner[i], &replace, "1", NULL);
         assert_true(joined.plan->shape.replace && !plain.plan->shape.replace);
-        double dearer = scale_of_the_sum(joined.plan), cheap = scale_of_the_sum(plain.plan);
+        double dearer = scale_of_the_sum(joined.priced), cheap = scale_of_the_sum(plain.priced);
         if (i < 3) /* a cell left and another entered, or all rows changed: twice at most */
-            assert_close(dearer, scale_of_the_sum(replaced.plan), 1e-12);
+            assert_close(dearer, scale_of_the_sum(replaced.priced), 1e-12);
         assert_holds(dearer >= cheap * (i < 3 ? 2 : 1.3));
         clear(&joined);
         clear(&plain);
@@ -205,9 +205,9 @@ static void no_plan_charges_less_than_it_uses_or_more_than_was_typed(void **stat
                 const brume_charge *charge = &all.plan->charge;
                 assert_int_equal(brume_decimal_compare(&charge->amount, &typed_epsilon), 0);
                 assert_holds(brume_decimal_compare(&charge->delta, &typed_delta) <= 0);
-                assert_holds(all.plan->price.delta <= brume_decimal_lower(&charge->delta));
-                assert_holds(all.plan->price.epsilon <= 0.7);
-                gaussian += all.plan->price.noise == BRUME_NOISE_ROUNDED_GAUSSIAN;
+                assert_holds(all.priced->price.delta <= brume_decimal_lower(&charge->delta));
+                assert_holds(all.priced->price.epsilon <= 0.7);
+                gaussian += all.plan->noise == BRUME_NOISE_ROUNDED_GAUSSIAN;
                 clear(&all);
             }
     assert_holds(gaussian > 4); /* both noises are among them */
@@ -217,7 +217,7 @@ static void no_plan_charges_less_than_it_uses_or_more_than_was_typed(void **stat
         planned all;
         make(&all, queries[0], &concentrated, paid[i], NULL);
         double most = brume_decimal_lower(&all.plan->charge.amount);
-        assert_holds(all.plan->price.rho <= most && all.plan->price.rho >= most * (1 - 1e-12));
+        assert_holds(all.priced->price.rho <= most && all.priced->price.rho >= most * (1 - 1e-12));
         clear(&all);
     }
 }
@@ -276,7 +276,7 @@ static void estimates_of_bias_and_the_query_share_one_price(void **state)
             bool concentrated = rules[r] == BRUME_RULE_CONCENTRATED;
             double paid = concentrated ? 0.7 * 0.7 / 2 : 0.7;
             double part = concentrated ? count / (2 * scale * scale) : count / scale;
-            double rest = concentrated ? all.plan->price.rho : all.plan->price.epsilon;
+            double rest = concentrated ? all.priced->price.rho : all.priced->price.epsilon;
             assert_int_equal(bias->noise, concentrated ? BRUME_NOISE_DISCRETE_GAUSSIAN
                                                        : BRUME_NOISE_DISCRETE_LAPLACE);
             assert_close(part, paid / 5, 1e-12);

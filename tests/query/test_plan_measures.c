@@ -271,19 +271,21 @@ static void a_limited_sum_has_the_reach_of_its_values(void **state)
     (void)state;
     for (int64_t low = -20; low <= 20; low++)
         for (int64_t high = low; high <= 20; high++) {
-            brume_measure measures[] = {
-                {.kind = BRUME_MEASURE_CENTRED, .low = low, .high = high, .noise = 3},
-                {.kind = BRUME_MEASURE_SQUARES, .low = low, .high = high, .noise = 3}};
-            brume_plan_limit limit = {.limit = 7, .known = true, .norm = 1};
+            brume_measure measures[] = {{.kind = BRUME_MEASURE_CENTRED, .low = low, .high = high},
+                                        {.kind = BRUME_MEASURE_SQUARES, .low = low, .high = high}};
+            brume_plan_limit limit = {.limit = 7, .source = BRUME_LIMIT_TYPED, .norm = 1};
             int measure_limit[] = {0, 0};
             brume_plan plan = {.measures = measures,
                                .measure_count = 2,
                                .by_totals = true,
                                .limits = &limit,
                                .limit_count = 1,
-                               .measure_limit = measure_limit};
+                               .measure_limit = measure_limit,
+                               .shape = {.cells = 1},
+                               .amount = 2. / 3}; /* for two measures: scale 3 */
+            brume_terms *priced = NULL;
             double most[2] = {1, 1}; /* a constant has noise too */
-            brume_plan_apply_limits(&plan);
+            assert_ok(brume_terms_make(&plan, NULL, 0, &priced, &error));
             for (int64_t x = low; x <= high; x++) {
                 double centred = (double)(x - brume_measure_centre(&measures[0]));
                 double half = (double)brume_measure_half_square(&measures[1]);
@@ -291,9 +293,10 @@ static void a_limited_sum_has_the_reach_of_its_values(void **state)
                 most[1] = fmax(most[1], fabs(centred * centred - half));
             }
             for (int i = 0; i < 2; i++) {
-                assert_holds(measures[i].sensitivity == 7 * most[i]);
-                assert_holds(measures[i].scale == 21 * most[i]);
+                assert_holds(priced->measures[i].sensitivity == 7 * most[i]);
+                assert_close(priced->measures[i].scale, 21 * most[i], 1e-12);
             }
+            brume_terms_close(priced);
         }
 }
 

@@ -42,7 +42,8 @@ static void a_delta_nobody_typed_is_the_share_that_epsilon_is(void **state)
         double delta = strtod(all.plan->delta, NULL);
         assert_close(delta, cases[i].expected, 0x1p-48);
         assert_holds(delta <= cases[i].expected);
-        assert_holds(all.plan->price.delta <= delta);
+        assert_holds(all.priced->price.delta <= brume_decimal_lower(&all.plan->charge.delta));
+        assert_holds(all.priced->price.delta <= delta * (1 + 0x1p-50)); /* decimal_up */
         clear(&all);
     }
     budget_of_patients[0] = NULL;
@@ -107,7 +108,7 @@ static void parts_with_noise_of_their_own_and_the_rest_are_within_the_price(void
         mpq_inv(sum, sum);
         mpq_set_d(part, (double)bias->count / (concentrated ? 2 : 1));
         mpq_mul(sum, sum, part);
-        mpq_set_d(part, concentrated ? all.plan->price.rho : all.plan->price.epsilon);
+        mpq_set_d(part, concentrated ? all.priced->price.rho : all.priced->price.epsilon);
         mpq_add(sum, sum, part);
         mpq_set_d(part, brume_decimal_lower(&all.plan->charge.amount));
         assert_holds(mpq_cmp(sum, part) <= 0);
@@ -134,7 +135,7 @@ static void noise_decides_whose_ball_limits_totals(void **state)
     }
     make(&all, "SELECT COUNT(*) FROM people", &concentrated, "1", NULL); /* rho = 1/2 */
     assert_true(!all.plan->by_totals && all.plan->limit_count == 0);
-    assert_close(all.plan->measures[0].scale, 1, 1e-12);
+    assert_close(all.priced->measures[0].scale, 1, 1e-12);
     clear(&all);
 }
 

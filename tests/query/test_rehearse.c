@@ -60,7 +60,7 @@ static void what_is_shown_is_within_what_is_charged(void **state)
                 if (less == 2 && cases[i].keys_alone)
                     charge(&all.plan->charge.amount, 0.6);
                 bool bad = less == 1 || (less == 2 && cases[i].keys_alone);
-                brume_status status = brume_rehearse(all.question, all.plan, &error);
+                brume_status status = brume_rehearse(all.question, all.terms, &error);
                 if (status != (bad ? BRUME_EINTERNAL : BRUME_OK))
                     fail_msg("%s, %s, %d: %s", cases[i].sql, persons ? "persons" : "rows", less,
                              status == BRUME_OK ? "accepted" : error.message);
@@ -80,7 +80,7 @@ static void what_is_enforced_is_what_is_priced(void **state)
         groups->max_rows += fault == 2;
         groups->cells += fault == 3;
         groups->totals = groups->totals != (fault == 4);
-        assert_int_equal(brume_rehearse(all.question, all.plan, &error),
+        assert_int_equal(brume_rehearse(all.question, all.terms, &error),
                          fault ? BRUME_EINTERNAL : BRUME_OK);
         asked_close(&all);
     }

@@ -82,8 +82,11 @@ brume_status brume_query_subject_answer(const brume_query_subject *subject, size
     brume_engine *engine = NULL;
     BRUME_TRY(brume_neighbours_engine(subject->neighbours, lane, second, &engine, error));
     *refused = (brume_error){0};
+    brume_released released = {0};
     brume_status status =
-        brume_draw_answer(of->question, of->plan, engine, bits, NULL, answer, refused);
+        brume_draw_answer(of->question, of->terms, engine, bits, NULL, &released, refused);
+    *answer = released.answer;
+    brume_terms_close(released.terms);
     if (status == BRUME_OK || is_refusal(status)) {
         refused->status = status;
         return BRUME_OK;
@@ -102,7 +105,7 @@ brume_status brume_query_subject_score_in(const brume_query_subject *subject, si
         brume_error refused;
         BRUME_TRY(
             brume_query_subject_answer(subject, lane, second, bits, &answer, &refused, error));
-        brume_answered seen = {answer, &refused, subject->pool->lanes[lane].plan};
+        brume_answered seen = {answer, &refused, subject->pool->lanes[lane].terms->plan};
         out[i] = brume_score_of(subject->score, brume_features_visit, &seen);
         brume_query_answer_close(answer);
     }

@@ -12,15 +12,15 @@
 
 #include "audit/epsilon.h"
 #include "query/plan/question.h"
+#include "query/plan/plan_terms.h"
 #include "query/release/spend.h"
 
 typedef struct brume_query_subject brume_query_subject;
 
-/* What a thread draws with: the question, opened for it alone, and its plan, which a draw writes
- * limits into. */
+/* What a thread draws with: the question, opened for it alone, and the terms of its plan. */
 typedef struct brume_query_lane {
     const brume_question *question;
-    brume_plan *plan;
+    const brume_terms *terms;
 } brume_query_lane;
 
 /* Of many pairs of neighbours, keep the one that the answers tell apart best: a few examples of

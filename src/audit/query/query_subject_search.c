@@ -124,7 +124,7 @@ static brume_status learn(brume_query_subject *subject, size_t lane, size_t coun
         BRUME_TRY(
             brume_query_subject_answer(subject, lane, second, bits, &answer, &refused, error));
         refusals += !answer;
-        brume_answered seen = {answer, &refused, subject->pool->lanes[lane].plan};
+        brume_answered seen = {answer, &refused, subject->pool->lanes[lane].terms->plan};
         brume_status status =
             brume_score_learn(subject->score, brume_features_visit, &seen, second, error);
         brume_query_answer_close(answer);
@@ -180,15 +180,16 @@ static brume_status look_again(search *s, size_t number, size_t lane, brume_bits
 
 static brume_recipe_hints hints_of(const brume_query_lane *lane, double epsilon)
 {
-    const brume_plan *plan = lane->plan;
+    const brume_terms *terms = lane->terms;
+    const brume_plan *plan = terms->plan;
     brume_recipe_hints hints = {.epsilon = epsilon,
-                                .limits = brume_plan_chooses(plan),
+                                .limits = brume_terms_choose(terms),
                                 .replace = plan->adjacency == BRUME_REPLACE,
                                 .shared = brume_neighbours_share(lane->question)};
     if (plan->shape.private_keys)
-        hints.threshold = plan->price.threshold;
+        hints.threshold = terms->price.threshold;
     for (size_t i = 0; i < plan->measure_count; i++) {
-        const brume_measure *measure = &plan->measures[i];
+        const brume_measure *measure = &terms->measures[i];
         hints.means = hints.means || measure->kind == BRUME_MEASURE_CENTRED;
         if (measure->kind == BRUME_MEASURE_QUANTILES && measure->fraction_count > 0) {
             hints.quantiles = true;
@@ -232,9 +233,9 @@ static brume_status try_pair(search *s, size_t number, size_t lane, brume_bits *
     next.subject->pool = s->pool;
     next.subject->watch = s->watch;
     /* the tables are those of the first lane's question, which outlives this thread */
-    brume_status status = brume_neighbours_open(s->pool->lanes[0].question, of->plan->adjacency,
-                                                s->sql, &s->hints, number,
-                                                &next.subject->neighbours, error);
+    brume_status status = brume_neighbours_open(s->pool->lanes[0].question,
+                                                of->terms->plan->adjacency, s->sql, &s->hints,
+                                                number, &next.subject->neighbours, error);
     if (status == BRUME_OK)
         status = look(s, &next, lane, bits, error);
     if (status != BRUME_OK) {

@@ -40,7 +40,7 @@ static brume_status pay_all(const brume_question *question, char whole[BRUME_DEC
 }
 
 /* What the charge promises: epsilon, rounded up, at delta. */
-static brume_status read_claim(brume_plan *plan, brume_audited *a, brume_error *error)
+static brume_status read_claim(const brume_plan *plan, brume_audited *a, brume_error *error)
 {
     a->delta = brume_decimal_shown_up(&plan->charge.delta);
     if (plan->rule != BRUME_RULE_CONCENTRATED) {
@@ -94,12 +94,14 @@ static brume_status save(brume_call *call, const brume_query_subject *subject, c
 typedef struct lane {
     brume_question *question;
     brume_plan *plan;
+    brume_terms *terms;
     char whole[BRUME_DECIMAL_TEXT]; /* the price, where none is typed */
 } lane;
 
 static void close_lanes(lane *lanes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        brume_terms_close(lanes[i].terms);
         brume_query_plan_close(lanes[i].plan);
         brume_question_close(lanes[i].question);
     }
@@ -111,8 +113,9 @@ static brume_status open_lane(brume_ledger *ledger, const char *sql, brume_payme
     BRUME_TRY(brume_question_open(ledger, sql, &out->question, error));
     if (!payment.epsilon && !payment.rho)
         BRUME_TRY(pay_all(out->question, out->whole, &payment, error));
-    return brume_query_plan_make(out->question->query, out->question->tables, &payment, &out->plan,
-                                 error);
+    BRUME_TRY(brume_query_plan_make(out->question->query, out->question->tables, &payment,
+                                    &out->plan, error));
+    return brume_terms_make(out->plan, NULL, 0, &out->terms, error);
 }
 
 static brume_status audit_subject(brume_call *call, const brume_query_subject *subject,
@@ -134,7 +137,7 @@ static brume_status audit(brume_call *call, const lane *lanes, size_t count, con
     brume_query_subject *subject = NULL;
     brume_query_lane same[BRUME_NEIGHBOUR_LANES];
     for (size_t i = 0; i < count; i++)
-        same[i] = (brume_query_lane){lanes[i].question, lanes[i].plan};
+        same[i] = (brume_query_lane){lanes[i].question, lanes[i].terms};
     a->samples = brume_call_count(call, "samples", BRUME_QUERY_SUBJECT_SAMPLES);
     a->threads = count;
     a->step = 1;
@@ -155,7 +158,7 @@ brume_status brume_audit_query(brume_call *call, brume_audited *a, brume_error *
 {
     const char *sql = brume_call_text(call, "query");
     brume_ledger *ledger = NULL;
-    lane lanes[BRUME_NEIGHBOUR_LANES] = {{NULL, NULL, ""}};
+    lane lanes[BRUME_NEIGHBOUR_LANES] = {{NULL, NULL, NULL, ""}};
     size_t count = brume_audit_processors();
     count = count < 1 ? 1 : count < BRUME_NEIGHBOUR_LANES ? count : BRUME_NEIGHBOUR_LANES;
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);

@@ -13,8 +13,8 @@
 
 enum { DEFAULT_UNITS = 1000, MOST_UNITS = 20000 };
 
-static brume_status draw(const brume_question *question, brume_plan *plan, const char *sql,
-                         uint64_t units, brume_query_answer **answer, brume_error *error)
+static brume_status draw(const brume_question *question, const brume_terms *terms, const char *sql,
+                         uint64_t units, brume_released *released, brume_error *error)
 {
     brume_neighbours *made = NULL;
     brume_engine *engine = NULL;
@@ -25,26 +25,26 @@ static brume_status draw(const brume_question *question, brume_plan *plan, const
     if (status == BRUME_OK)
         status = brume_neighbours_engine(made, 0, false, &engine, error);
     if (status == BRUME_OK)
-        status = brume_draw_answer(question, plan, engine, bits, NULL, answer, error);
+        status = brume_draw_answer(question, terms, engine, bits, NULL, released, error);
     brume_neighbours_close(made);
     brume_bits_close(bits);
     return status;
 }
 
-static brume_status answer_dummy(brume_call *call, const brume_question *question, brume_plan *plan,
-                                 brume_error *error)
+static brume_status answer_dummy(brume_call *call, const brume_question *question,
+                                 const brume_terms *terms, brume_error *error)
 {
-    brume_query_answer *answer = NULL;
+    brume_released released = {0};
     if (question->open_query)
         return brume_fail(error, BRUME_EARGUMENT, "ask it with 'query'",
                           "the query has public tables only: it is exact, and free of charge");
-    BRUME_TRY(draw(question, plan, brume_call_operand(call, 0),
-                   brume_call_count(call, "units", DEFAULT_UNITS), &answer, error));
-    answer->is_dummy = true;
-    if (plan->shape.private_keys)
-        answer->threshold = (int64_t)plan->price.threshold;
-    brume_status status = brume_write_answer(call, answer, error);
-    brume_query_answer_close(answer);
+    BRUME_TRY(draw(question, terms, brume_call_operand(call, 0),
+                   brume_call_count(call, "units", DEFAULT_UNITS), &released, error));
+    released.answer->is_dummy = true;
+    if (terms->plan->shape.private_keys)
+        released.answer->threshold = (int64_t)terms->price.threshold;
+    brume_status status = brume_write_answer(call, released.answer, error);
+    brume_released_close(&released);
     return status;
 }
 
@@ -53,6 +53,7 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_ledger *ledger = NULL;
     brume_question *question = NULL;
     brume_plan *plan = NULL;
+    brume_terms *terms = NULL;
     brume_payment payment = brume_call_payment(call);
     brume_target target;
     const brume_target *asked = brume_call_target(call, &target) ? &target : NULL;
@@ -60,9 +61,10 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
     if (status == BRUME_OK)
         status = brume_prepare(ledger, brume_call_operand(call, 0), &payment, asked, &question,
-                               &plan, error);
+                               &plan, &terms, error);
     if (status == BRUME_OK)
-        status = answer_dummy(call, question, plan, error);
+        status = answer_dummy(call, question, terms, error);
+    brume_terms_close(terms);
     brume_query_plan_close(plan);
     brume_question_close(question);
     brume_ledger_close(ledger);

@@ -1,12 +1,9 @@
 /* The plan of a query: its parts in words and numbers, and its end. */
 #include "query/plan/plan.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include <brume/mechanism/stable_histogram.h>
-
-#include "query/price/error_bar.h"
 
 void brume_query_plan_close(brume_plan *plan)
 {
@@ -65,7 +62,7 @@ const char *brume_plan_mechanism(const brume_plan *plan, size_t measure)
         return "exponential";
     if (plan->measures[measure].kind == BRUME_MEASURE_MODE)
         return "permute_and_flip";
-    switch (brume_measure_noise(&plan->measures[measure], plan->price.noise)) {
+    switch (brume_measure_noise(&plan->measures[measure], plan->noise)) {
     case BRUME_NOISE_DISCRETE_LAPLACE:
         return "discrete_laplace";
     case BRUME_NOISE_ROUNDED_GAUSSIAN:
@@ -94,41 +91,4 @@ double brume_plan_step(const brume_plan *plan, const brume_measure *measure)
         break;
     }
     return 1;
-}
-
-double brume_plan_width(const brume_plan *plan, size_t measure, double beta)
-{
-    const brume_measure *one = &plan->measures[measure];
-    return brume_plan_step(plan, one) *
-           ldexp(brume_error_width(brume_measure_noise(one, plan->price.noise),
-                                   ldexp(one->scale, one->shift), beta),
-                 -one->shift);
-}
-
-/* P[rank error >= t] <= W exp(-eta t) for one quantile; for several the levels add and the grid is
- * refined by 32 bits. P[a mode has t rows fewer] <= k exp(-eta t), k values. */
-double brume_plan_selection_width(const brume_measure *measure, double rate, double beta)
-{
-    double width = (double)measure->high - (double)measure->low + 1;
-    size_t m = measure->fraction_count;
-    if (m <= 1)
-        return log(width / beta) / rate;
-    double levels = floor(log2((double)m)) + 1;
-    return levels * (log(width / beta * (double)m) + 32 * M_LN2) / rate;
-}
-
-brume_selection_error brume_plan_selection_error(const brume_plan *plan, size_t index)
-{
-    const brume_measure *measure = &plan->measures[index];
-    brume_selection_error known = {NAN, NAN, NAN};
-    if (measure->kind == BRUME_MEASURE_QUANTILES) {
-        known.rank_95 = brume_plan_selection_width(measure, measure->scale, 0.05);
-    } else if (measure->kind == BRUME_MEASURE_MODE) {
-        known.count_95 = brume_plan_selection_width(measure, measure->scale, 0.05);
-    } else if (measure->kind == BRUME_MEASURE_PRIVATE_MODE) {
-        const double scale[] = {measure->scale, measure->scale}, signs[] = {1, -1};
-        brume_noise_kind noise = brume_measure_noise(measure, plan->price.noise);
-        known.gap_95 = brume_error_width_combined(noise, scale, signs, 2, 0.1);
-    }
-    return known;
 }

@@ -1,9 +1,10 @@
-/* The plan of a query: what is measured, with how much noise, at what price. It is made from the
- * query, the policies and the payment (make_plan.h); it reads no row, so everything in it may be
- * shown.
+/* The plan of a query: what is measured, which limits there are, and what is paid. It is made from
+ * the query, the policies and the payment (make_plan.h) before a row is read, so everything in it
+ * may be shown, and nothing in it changes afterwards. How much noise the price buys depends on the
+ * limits that a release finds: that is in its terms (plan_terms.h).
  *
- * A plan is a list of measurements. Each says what is collected for it and what its price buys; how
- * each kind is drawn and shown is one row of the table in measurement.c.
+ * A plan is a list of measurements. Each says what is collected for it; how each kind is drawn and
+ * shown is one row of the table in measurement.c.
  *
  * 1. A count or a sum that several aggregates need is measured once. All measures get equal shares.
  * 2. Laplace or Gaussian noise, whichever has the smaller error for this plan under the dataset's
@@ -27,9 +28,7 @@
 #include "query/plan/policy.h"
 #include "query/price/price.h"
 #include "query/expression/query.h"
-#include "query/limit/choose.h"
 #include "query/limit/total.h"
-#include "query/price/limited.h"
 
 enum { BRUME_TYPED_LIMITS = 16 };
 
@@ -71,16 +70,10 @@ typedef enum brume_limit_source {
     BRUME_LIMIT_AUTO,   /* chosen from a noisy histogram, for a share of this query's price */
     BRUME_LIMIT_TYPED,  /* the analyst typed it */
     BRUME_LIMIT_POLICY, /* the owner's ceiling */
-    BRUME_LIMIT_LEDGER, /* chosen from a histogram that an earlier query or `limits` paid for */
+    BRUME_LIMIT_LEDGER, /* chosen from a histogram that an earlier query or `limits` paid for: so
+                           say terms; in the plan it is AUTO */
     BRUME_LIMIT_NONE,   /* nothing to choose: a unit is there once or not at all */
 } brume_limit_source;
-
-/* What the ledger has of a limit that is chosen all the same. */
-typedef enum brume_limit_earlier {
-    BRUME_EARLIER_NONE,
-    BRUME_EARLIER_NOT_FOUND, /* choices, none of which found a limit */
-    BRUME_EARLIER_NOISY,     /* choices that were bought for far less than this price pays */
-} brume_limit_earlier;
 
 /* A limit on what one unit adds: on the norm of one statistic over all groups (proofs/limits.md).
  */
@@ -90,19 +83,9 @@ typedef struct brume_plan_limit {
     int norm; /* 1 or 2: whose norm is limited; 1 for what quantiles and modes are drawn of */
     uint64_t ceiling; /* the owner's, in grid steps; 0: none */
     double reach;     /* what one row adds at most, in grid steps */
-    /* Known from the beginning, or when it is chosen: */
-    bool known;      /* false, after choosing: too few units to find one */
+    /* Where it is not AUTO, and so known from the beginning: */
     uint64_t limit;  /* T, in grid steps, at least 1; rounded up where `square` is not 0, */
     uint64_t square; /* the square of a T that is no whole number (the owner's, norm 2); else 0 */
-    brume_limit_earlier earlier;
-    /* What it was chosen from, in this query or an earlier one; nothing where it was not. */
-    double noisy[BRUME_LIMIT_BINS];
-    size_t bins; /* 0: nothing */
-    bool gaussian;
-    double scale; /* of the histogram; 0: it was not needed */
-    brume_limit_count first;
-    brume_limit_tail tail;
-    size_t bin; /* of the limit, BRUME_LIMIT_NO_BIN: not found */
 } brume_plan_limit;
 
 /* Where the numbers of an aggregate are: indices of measures, or BRUME_NOT_MEASURED. `count` is the
@@ -135,7 +118,7 @@ typedef struct brume_measurement {
     double share;
     size_t count;
     brume_noise_kind noise;
-    double scale;
+    double scale; /* of BIAS; that of DISTINCT depends on its limit */
     union {
         struct {
             const brume_expression *argument;
@@ -146,10 +129,9 @@ typedef struct brume_measurement {
         } bias;                             /* number 0 is all units */
         struct {
             const brume_expression *argument;
-            brume_plan_limit limit;             /* on the pairs that a unit may bring */
-            double part;                        /* of the price: epsilon, or rho */
-            double histogram_scale, tail_scale; /* of the choice (tail.h) */
-        } distinct;                             /* `scale` is for a limit of 1 */
+            brume_plan_limit limit; /* on the pairs that a unit may bring */
+            double part;            /* of the price: epsilon, or rho */
+        } distinct;
     };
 } brume_measurement;
 
@@ -158,8 +140,8 @@ typedef struct brume_plan {
     brume_rule rule;
     brume_adjacency adjacency;
     brume_shape shape;
-    brume_price price;
-    brume_measure *measures;
+    brume_noise_kind noise;  /* of the measures */
+    brume_measure *measures; /* their scales are in the terms */
     size_t measure_count;
     brume_plan_value *values;
     size_t value_count;
@@ -167,9 +149,9 @@ typedef struct brume_plan {
     brume_measurement *measurements;  /* the groups first, then modes, then estimates of bias */
     size_t measurement_count;
     /* Keys alone are asked for, and a test without noise shows them more often (NULL: it does not);
-     * owned. Then price.threshold is the least number of units that shows a key in half of the
-     * draws at least. */
+     * owned. half_shown is the least number of units that shows a key in half of the draws. */
     struct brume_key_selection *selection;
+    uint64_t half_shown;
     int units;               /* measure of the units present, or BRUME_NOT_MEASURED */
     brume_key_value *domain; /* public keys: domain_size[k] values for each key in turn */
     size_t *domain_size;
@@ -186,9 +168,8 @@ typedef struct brume_plan {
     size_t limit_count;
     int *measure_limit; /* which limit each measure has; BRUME_NOT_MEASURED: none */
     int norm;           /* 1 or 2: whose ball; 1 for a single group, where they are the same */
-    brume_limited_price limited;
-    double amount, allowed_delta; /* what is paid and allowed, for pricing again */
-    brume_choice_step step;       /* so much of choosing was bought and is paid */
+    double amount, allowed_delta; /* what the measures and the choice of limits have together:
+                                     epsilon, or rho under discrete Gaussian noise; and delta */
     bool limits_only;             /* nothing is measured but the histograms */
     bool in_engine;               /* no row leaves the server */
     const char *where_reason;     /* why it is so, not owned; NULL: files are read here */
@@ -196,7 +177,7 @@ typedef struct brume_plan {
 
 void brume_query_plan_close(brume_plan *plan);
 
-/* Is a limit of the plan still to be chosen: of its groups, or of a count of values? */
+/* Is a limit to be chosen, unless the ledger has it: of the groups, or of a count of values? */
 bool brume_plan_chooses(const brume_plan *plan);
 
 /* How much of the price the measures have together. */
@@ -204,24 +185,6 @@ double brume_plan_joint_share(const brume_plan *plan);
 
 /* What one step of a measure's integers is in the units of the query. */
 double brume_plan_step(const brume_plan *plan, const brume_measure *measure);
-
-/* Half-width at 1 - beta of a measure's own noise, in the units of the query. */
-double brume_plan_width(const brume_plan *plan, size_t measure, double beta);
-
-/* What is known of a quantile or a mode, which has no error in its own units; NaN: does not apply.
- */
-typedef struct brume_selection_error {
-    double rank_95;  /* of a quantile: with probability 95 % its rank is within this many rows */
-    double count_95; /* of a declared mode: it has at most this many rows fewer than the true one */
-    double gap_95;   /* of an undeclared mode: two given values whose units differ by more come out
-                        in the wrong order in 5 % at most */
-} brume_selection_error;
-
-/* With probability 1 - beta a quantile's rank is within this many rows, or a declared mode has not
- * more rows fewer than the true one; at this rate. Rows of units above the limit count less. */
-double brume_plan_selection_width(const brume_measure *measure, double rate, double beta);
-
-brume_selection_error brume_plan_selection_error(const brume_plan *plan, size_t measure);
 
 /* "discrete laplace", "rounded gaussian", ... of a measure. */
 const char *brume_plan_mechanism(const brume_plan *plan, size_t measure);

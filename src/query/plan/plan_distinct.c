@@ -9,7 +9,6 @@
 #include "number/rounding.h"
 #include "query/plan/plan_limit.h"
 #include "query/plan/plan_parts.h"
-#include "query/limit/expect.h"
 #include "query/price/error_bar.h"
 #include "query/price/limited.h"
 #include "query/sql/formula.h"
@@ -79,7 +78,6 @@ static void set_known(brume_measurement *one, brume_limit_source source, uint64_
 {
     one->distinct.limit.source = source;
     one->distinct.limit.limit = limit;
-    one->distinct.limit.known = true;
 }
 
 brume_status brume_distinct_plan(brume_plan *plan, const brume_plan_table *tables,
@@ -98,8 +96,7 @@ brume_status brume_distinct_plan(brume_plan *plan, const brume_plan_table *table
                                                  .norm = 1,
                                                  .ceiling = ceiling,
                                                  .reach = 1, /* a row adds one value at most */
-                                                 .limit = 1,
-                                                 .bin = BRUME_LIMIT_NO_BIN};
+                                                 .limit = 1};
         if (once) /* its one row has one value, in a group of each set: nothing is cut */
             set_known(one, BRUME_LIMIT_NONE, sets);
         else if (fixed && ceiling == 0)
@@ -180,25 +177,29 @@ static brume_status use_typed_limits(brume_plan *plan, const brume_payment *paym
 
 /* ---- the price ---- */
 
-bool brume_distinct_chooses(const brume_measurement *measurement)
+static bool may_choose(const brume_measurement *measurement)
 {
     return measurement->kind == BRUME_MEASUREMENT_DISTINCT &&
            measurement->distinct.limit.source == BRUME_LIMIT_AUTO;
+}
+
+bool brume_distinct_chooses(const brume_distinct_terms *distinct)
+{
+    return distinct->limit.of && distinct->limit.source == BRUME_LIMIT_AUTO;
 }
 
 size_t brume_distinct_choices(const brume_plan *plan)
 {
     size_t count = 0;
     for (size_t i = 0; i < plan->measurement_count; i++)
-        count += brume_distinct_chooses(&plan->measurements[i]);
+        count += may_choose(&plan->measurements[i]);
     return count;
 }
 
 /* Has it a part of the price? */
 static bool is_paid(const brume_plan *plan, const brume_measurement *one)
 {
-    return one->kind == BRUME_MEASUREMENT_DISTINCT &&
-           (!plan->limits_only || brume_distinct_chooses(one));
+    return one->kind == BRUME_MEASUREMENT_DISTINCT && (!plan->limits_only || may_choose(one));
 }
 
 /* The measures of the groups that a price is shared with. */
@@ -241,26 +242,26 @@ static double histogram_part(const brume_plan *plan, double part, double tail, i
                              : brume_multiply_down(part, brume_limited_histogram_share(p));
 }
 
-brume_status brume_distinct_price(const brume_plan *plan, brume_measurement *distinct,
-                                  brume_error *error)
+brume_status brume_distinct_price(const brume_plan *plan, const brume_measurement *measurement,
+                                  brume_distinct_terms *distinct, brume_error *error)
 {
-    int p = distinct->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
-    double part = distinct->distinct.part, histogram_scale = 0, tail_scale = 0, scale = 0;
+    int p = measurement->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
+    double part = measurement->distinct.part;
+    if (!(measurement->share > 0))
+        return BRUME_OK;                    /* nothing is bought */
     if (brume_distinct_chooses(distinct)) { /* a unit is in one bin, or part; replaced, in two */
         double tail = brume_multiply_down(part, brume_limited_tail_share(p));
         double choice = histogram_part(plan, part, tail, p);
-        histogram_scale = scale_for(p, plan->shape.replace ? 2 : 1, choice);
-        tail_scale = scale_for(p, plan->shape.replace ? 2 : 1, tail);
+        distinct->histogram_scale = scale_for(p, plan->shape.replace ? 2 : 1, choice);
+        distinct->tail_scale = scale_for(p, plan->shape.replace ? 2 : 1, tail);
         part = brume_subtract_down(brume_subtract_down(part, choice), tail);
     }
     if (!plan->limits_only)
-        scale = scale_for(p, groups_moved(plan), part);
-    if (!(scale <= 0x1p40) || !(histogram_scale <= 0x1p40) || !(tail_scale <= 0x1p40))
+        distinct->scale = scale_for(p, groups_moved(plan), part);
+    if (!(distinct->scale <= 0x1p40) || !(distinct->histogram_scale <= 0x1p40) ||
+        !(distinct->tail_scale <= 0x1p40))
         return brume_fail(error, BRUME_EOVERFLOW, "pay more",
-                          "the noise on a count of values would have scale %.3g", scale);
-    distinct->scale = scale;
-    distinct->distinct.histogram_scale = histogram_scale;
-    distinct->distinct.tail_scale = tail_scale;
+                          "the noise on a count of values would have scale %.3g", distinct->scale);
     return BRUME_OK;
 }
 
@@ -287,41 +288,19 @@ brume_status brume_distinct_pay(brume_plan *plan, const brume_payment *payment, 
         one->count = 1;
         one->noise = p == 1 ? BRUME_NOISE_DISCRETE_LAPLACE : BRUME_NOISE_DISCRETE_GAUSSIAN;
         *price = last ? 0 : brume_subtract_down(*price, one->distinct.part);
-        BRUME_TRY(brume_distinct_price(plan, one, error));
     }
     return BRUME_OK;
 }
 
-void brume_distinct_choose_limit(brume_measurement *distinct, double cells)
+double brume_distinct_scale(const brume_distinct_terms *distinct)
 {
-    brume_plan_limit *limit = &distinct->distinct.limit;
-    brume_limit_histogram histogram = brume_plan_histogram(limit);
-    bool gaussian = distinct->noise != BRUME_NOISE_DISCRETE_LAPLACE;
-    double need = brume_limit_need(distinct->scale, gaussian, fmax(1, cells));
-    limit->bin = brume_limit_decide(&histogram, need);
-    limit->known = true;
-    if (limit->bin == BRUME_LIMIT_NO_BIN)
-        limit->limit = limit->ceiling ? limit->ceiling : 1;
-    else
-        limit->limit = brume_limit_edge(limit->bin);
-    brume_plan_cap_limit(limit);
+    return brume_multiply_up(distinct->scale, brume_count_up(distinct->limit.limit));
 }
 
-void brume_distinct_forget_limits(brume_plan *plan)
+double brume_terms_distinct_width(const brume_terms *terms, size_t measurement, double beta)
 {
-    for (size_t i = 0; i < plan->measurement_count; i++)
-        if (brume_distinct_chooses(&plan->measurements[i]))
-            brume_plan_forget_limit(&plan->measurements[i].distinct.limit);
-}
-
-double brume_distinct_scale(const brume_measurement *distinct, uint64_t limit)
-{
-    return brume_multiply_up(distinct->scale, brume_count_up(limit));
-}
-
-double brume_distinct_width(const brume_measurement *distinct, uint64_t limit, double beta)
-{
-    return brume_error_width(distinct->noise, brume_distinct_scale(distinct, limit), beta);
+    return brume_error_width(terms->plan->measurements[measurement].noise,
+                             brume_distinct_scale(&terms->distinct[measurement]), beta);
 }
 
 /* ---- JSON ---- */
@@ -332,34 +311,39 @@ const char *brume_distinct_mechanism(const brume_measurement *distinct)
                                                            : "discrete_gaussian";
 }
 
-static json_t *ladder(const brume_measurement *distinct)
+static json_t *ladder(const brume_terms *terms, size_t measurement)
 {
     json_t *list = json_array();
-    uint64_t limit = 1;
-    for (int i = 0; i < 6; i++, limit *= 10)
-        json_array_append_new(list, json_pack("{s:f,s:f}", "limit", (double)limit, "error_95",
-                                              brume_distinct_width(distinct, limit, 0.05)));
+    brume_noise_kind noise = terms->plan->measurements[measurement].noise;
+    brume_distinct_terms at = terms->distinct[measurement];
+    at.limit.limit = 1;
+    for (int i = 0; i < 6; i++, at.limit.limit *= 10)
+        json_array_append_new(list,
+                              json_pack("{s:f,s:f}", "limit", (double)at.limit.limit, "error_95",
+                                        brume_error_width(noise, brume_distinct_scale(&at), 0.05)));
     return list;
 }
 
-bool brume_distinct_add_json(const brume_plan *plan, const brume_measurement *distinct,
-                             json_t *list)
+bool brume_distinct_add_json(const brume_terms *terms, size_t measurement, json_t *list)
 {
-    bool laplace = distinct->noise == BRUME_NOISE_DISCRETE_LAPLACE;
-    uint64_t limit = distinct->distinct.limit.known ? distinct->distinct.limit.limit : 0;
-    if (!(distinct->share > 0))
+    const brume_plan *plan = terms->plan;
+    const brume_measurement *of = &plan->measurements[measurement];
+    const brume_distinct_terms *distinct = &terms->distinct[measurement];
+    bool laplace = of->noise == BRUME_NOISE_DISCRETE_LAPLACE;
+    uint64_t limit = distinct->limit.known ? distinct->limit.limit : 0;
+    if (!(of->share > 0))
         return true; /* nothing is bought of it */
     json_t *one = json_pack("{s:s,s:s,s:f}", "measure", "distinct values", "mechanism",
-                            brume_distinct_mechanism(distinct), "share", distinct->share);
+                            brume_distinct_mechanism(of), "share", of->share);
     if (!one)
         return false;
     double moved = laplace ? groups_moved(plan) : sqrt(groups_moved(plan));
     json_object_set_new(one, "sensitivity", limit ? json_real((double)limit * moved) : json_null());
     if (limit) {
         json_object_set_new(one, laplace ? "scale" : "sigma",
-                            json_real(brume_distinct_scale(distinct, limit)));
+                            json_real(brume_distinct_scale(distinct)));
         json_object_set_new(one, "error_95",
-                            json_real(brume_distinct_width(distinct, limit, 0.05)));
+                            json_real(brume_terms_distinct_width(terms, measurement, 0.05)));
     } else {
         json_object_set_new(one, "limit", json_null());
         json_object_set_new(one, "noise_per_sensitivity", json_real(distinct->scale));
@@ -367,9 +351,9 @@ bool brume_distinct_add_json(const brume_plan *plan, const brume_measurement *di
     return json_array_append_new(list, one) == 0;
 }
 
-bool brume_distinct_add_limit(const brume_measurement *distinct, json_t *list)
+bool brume_distinct_add_limit(const brume_terms *terms, size_t measurement, json_t *list)
 {
-    const brume_plan_limit *limit = &distinct->distinct.limit;
+    const brume_found_limit *limit = &terms->distinct[measurement].limit;
     json_t *one = json_pack("{s:s,s:s}", "statistic", "distinct values", "chosen",
                             brume_limit_source_word(limit->source));
     if (!one)
@@ -377,9 +361,10 @@ bool brume_distinct_add_limit(const brume_measurement *distinct, json_t *list)
     if (limit->known)
         json_object_set_new(one, "limit", json_real((double)limit->limit));
     else
-        json_object_set_new(one, "ladder", ladder(distinct));
-    brume_plan_limit_add_earlier(limit, one);
-    if (distinct->collection.totals && limit->ceiling)
-        json_object_set_new(one, "ceiling", json_real((double)limit->ceiling));
+        json_object_set_new(one, "ladder", ladder(terms, measurement));
+    if (brume_found_earlier_word(limit))
+        json_object_set_new(one, "earlier", json_string(brume_found_earlier_word(limit)));
+    if (terms->plan->measurements[measurement].collection.totals && limit->of->ceiling)
+        json_object_set_new(one, "ceiling", json_real((double)limit->of->ceiling));
     return json_array_append_new(list, one) == 0;
 }

@@ -12,7 +12,7 @@
 
 #include <jansson.h>
 
-#include "query/plan/plan.h"
+#include "query/plan/plan_terms.h"
 
 /* The measurement of the values of `argument`, the same for all aggregates that ask for it. */
 int brume_distinct_add(brume_plan *plan, const brume_expression *argument);
@@ -34,37 +34,25 @@ bool brume_distinct_is_typed(const brume_plan *plan, const char *text);
 BRUME_MUST_USE brume_status brume_distinct_pay(brume_plan *plan, const brume_payment *payment,
                                                int p, double *price, brume_error *error);
 
-/* The scales that its part of the price buys, for a limit that is to be chosen or is known. */
+/* Fill in the scales that its part of the price buys, for a limit that is chosen or is known. */
 BRUME_MUST_USE brume_status brume_distinct_price(const brume_plan *plan,
-                                                 brume_measurement *distinct, brume_error *error);
+                                                 const brume_measurement *measurement,
+                                                 brume_distinct_terms *distinct,
+                                                 brume_error *error);
 
-/* The limit by the rule, from the histogram in it, over so many groups; where none was found it is
- * the owner's ceiling, or 1. */
-void brume_distinct_choose_limit(brume_measurement *distinct, double cells);
-
-/* Forget the limits that were chosen, as after a rehearsal. */
-void brume_distinct_forget_limits(brume_plan *plan);
-
-/* Is the limit of a count of values to be chosen? Of all: how many are? */
-bool brume_distinct_chooses(const brume_measurement *measurement);
+/* Is the limit of a count of values chosen for a share of this price? And how many are there in the
+ * plan, unless the ledger has them? */
+bool brume_distinct_chooses(const brume_distinct_terms *distinct);
 size_t brume_distinct_choices(const brume_plan *plan);
 
 /* Which part of the plan's price the choice of its limit has. */
 double brume_distinct_choice_share(const brume_plan *plan, const brume_measurement *distinct);
 
-/* What one unit may move: the noise of a count, for a limit. Rounded up. */
-double brume_distinct_scale(const brume_measurement *distinct, uint64_t limit);
-
 /* "discrete_laplace" or the like. */
 const char *brume_distinct_mechanism(const brume_measurement *distinct);
 
-/* Half-width at 1 - beta. */
-double brume_distinct_width(const brume_measurement *distinct, uint64_t limit, double beta);
-
-/* Of the plan, as brume_plan_to_json and brume_plan_limits_to_json have it; false: memory is out.
- */
-bool brume_distinct_add_json(const brume_plan *plan, const brume_measurement *distinct,
-                             json_t *list);
-bool brume_distinct_add_limit(const brume_measurement *distinct, json_t *list);
+/* As brume_terms_to_json and brume_terms_limits_to_json have it; false: memory is out. */
+bool brume_distinct_add_json(const brume_terms *terms, size_t measurement, json_t *list);
+bool brume_distinct_add_limit(const brume_terms *terms, size_t measurement, json_t *list);
 
 #endif

@@ -1,7 +1,6 @@
-/* The limits of a plan: which there are, what is known of them, and what they make of the measures.
+/* The limits of a plan: which there are, and what is known of them before a row is read.
  *
- * Promise: what is known here comes from the query, the policies, the payment and released numbers,
- * never from a row. */
+ * Promise: what is known here comes from the query, the policies and the payment. */
 #include "query/plan/plan_limit.h"
 
 #include <math.h>
@@ -9,13 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "number/rounding.h"
-#include "query/limit/clip.h"
-#include "query/limit/expect.h"
-#include "query/limit/grid.h"
 #include "query/plan/plan_distinct.h"
-#include "query/price/error_bar.h"
-#include "query/price/price_parts.h"
 #include "query/sql/formula.h"
 
 bool brume_plan_limits_totals(const brume_query *query)
@@ -24,6 +17,11 @@ bool brume_plan_limits_totals(const brume_query *query)
     for (size_t i = 0; i < query->aggregate_count; i++)
         others += query->aggregates[i].kind != BRUME_AGGREGATE_COUNT_DISTINCT;
     return query->unit && !query->one_row_per_unit && others > 0;
+}
+
+int brume_plan_limit_index(const brume_plan *plan, size_t measure)
+{
+    return plan->measure_limit ? plan->measure_limit[measure] : BRUME_NOT_MEASURED;
 }
 
 size_t brume_plan_group_choices(const brume_plan *plan)
@@ -96,8 +94,7 @@ static int add_limit(brume_plan *plan, const brume_measure *measure)
             plan->limits[i].norm == norm)
             return (int)i;
     brume_plan_limit *limit = &plan->limits[plan->limit_count];
-    *limit = (brume_plan_limit){
-        .of = of, .norm = norm, .reach = 1, .limit = 1, .bin = BRUME_LIMIT_NO_BIN};
+    *limit = (brume_plan_limit){.of = of, .norm = norm, .reach = 1, .limit = 1};
     if (of.kind == BRUME_TOTAL_SUM) {
         const brume_plan_value *value = &plan->values[of.value];
         limit->reach = fmax(fabs((double)value->low), fabs((double)value->high));
@@ -111,7 +108,6 @@ static void set_known(brume_plan_limit *limit, brume_limit_source source, uint64
     limit->source = source;
     limit->square = 0;
     limit->limit = value < 1 ? 1 : value;
-    limit->known = true;
 }
 
 /* The owner's ceiling as the limit. The length of R rows in each of G groups is R sqrt(G): where
@@ -124,11 +120,6 @@ static void set_ceiling(const brume_plan *plan, brume_plan_limit *limit)
     if (limit->norm == 2 && square < 0x1p53 &&
         square < (double)limit->ceiling * (double)limit->ceiling)
         limit->square = (uint64_t)square; /* exact: products of whole numbers below 2^53 */
-}
-
-double brume_plan_limit_value(const brume_plan_limit *limit)
-{
-    return limit->square ? brume_sqrt_up((double)limit->square) : brume_count_up(limit->limit);
 }
 
 static brume_status use_policy(brume_plan *plan, bool fixed, brume_error *error)
@@ -164,9 +155,8 @@ const brume_plan_limit *brume_plan_limit_of(const brume_plan *plan, size_t aggre
     int measure = from->direct >= 0      ? from->direct
                   : from->selection >= 0 ? from->selection
                                          : from->count;
-    if (!plan->by_totals || measure < 0 || plan->measure_limit[measure] < 0)
-        return NULL;
-    return &plan->limits[plan->measure_limit[measure]];
+    int limit = measure < 0 ? BRUME_NOT_MEASURED : brume_plan_limit_index(plan, (size_t)measure);
+    return limit < 0 ? NULL : &plan->limits[limit];
 }
 
 static brume_plan_limit *limit_named(const brume_plan *plan, const char *name, size_t length)
@@ -248,137 +238,6 @@ brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payme
     return BRUME_OK;
 }
 
-/* ---- chosen limits ---- */
-
-brume_limit_histogram brume_plan_histogram(const brume_plan_limit *limit)
-{
-    uint64_t reach = limit->reach < 0x1p62 ? (uint64_t)fmax(1, limit->reach) : UINT64_C(1) << 62;
-    brume_limit_histogram made = {.noisy = limit->noisy,
-                                  .bins = limit->bins,
-                                  .gaussian = limit->gaussian,
-                                  .scale = limit->scale,
-                                  .base = brume_limit_bin(reach, 1, BRUME_LIMIT_BINS),
-                                  .first = limit->first,
-                                  .tail = limit->tail};
-    return made;
-}
-
-brume_limit_histogram brume_plan_counted(const brume_plan_limit *limit,
-                                         double noisy[BRUME_LIMIT_BINS])
-{
-    brume_limit_histogram made = brume_plan_histogram(limit);
-    memcpy(noisy, limit->noisy, sizeof limit->noisy);
-    if (limit->bins > 0 && limit->bins < BRUME_LIMIT_BINS)
-        noisy[limit->bins - 1] = 0;
-    made.noisy = noisy;
-    made.bins = BRUME_LIMIT_BINS;
-    return made;
-}
-
-void brume_plan_cap_limit(brume_plan_limit *limit)
-{
-    if (limit->ceiling == 0 || limit->limit <= limit->ceiling)
-        return;
-    limit->limit = limit->ceiling;
-    limit->bin = brume_limit_bins(limit->ceiling) - 1;
-    if (brume_limit_edge(limit->bin) > limit->ceiling)
-        limit->bin--; /* not the first bin: its edge is 1 */
-}
-
-void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, double cells)
-{
-    double noise = 0;
-    for (size_t i = 0; i < plan->measure_count; i++)
-        if (plan->measure_limit[i] >= 0 && &plan->limits[plan->measure_limit[i]] == limit)
-            noise = fmax(noise, plan->measures[i].noise);
-    brume_limit_histogram histogram = brume_plan_histogram(limit);
-    bool gaussian = plan->price.noise != BRUME_NOISE_DISCRETE_LAPLACE;
-    double need = brume_limit_need(noise, gaussian, cells);
-    limit->bin = brume_limit_decide(&histogram, need);
-    limit->known = true;
-    if (limit->bin != BRUME_LIMIT_NO_BIN)
-        limit->limit = brume_limit_edge(limit->bin);
-    else if (limit->ceiling)
-        limit->limit = limit->ceiling;
-    else
-        limit->known = limit->of.kind != BRUME_TOTAL_SUM;
-    brume_plan_cap_limit(limit);
-}
-
-bool brume_plan_limit_counts(const brume_plan_limit *limit)
-{
-    return brume_plan_histogram(limit).base == 0;
-}
-
-brume_choice_step brume_plan_first_step(const brume_plan *plan)
-{
-    brume_choice_step step = BRUME_CHOICE_COUNT;
-    for (size_t i = 0; i < plan->limit_count; i++)
-        if (plan->limits[i].source == BRUME_LIMIT_AUTO &&
-            !brume_plan_limit_counts(&plan->limits[i]))
-            step = BRUME_CHOICE_HISTOGRAM;
-    return step;
-}
-
-bool brume_plan_limit_not_found(const brume_plan_limit *limit)
-{
-    return limit->bins > 0 && limit->bin == BRUME_LIMIT_NO_BIN;
-}
-
-bool brume_plan_limit_is_counted(const brume_plan_limit *limit)
-{
-    return limit->bins > 0 && limit->bin != BRUME_LIMIT_NO_BIN;
-}
-
-bool brume_plan_cut_is_unknown(const brume_plan *plan, size_t aggregate)
-{
-    const brume_plan_limit *limit = brume_plan_limit_of(plan, aggregate);
-    brume_aggregate_kind kind = plan->query->aggregates[aggregate].kind;
-    bool adds_up = kind == BRUME_AGGREGATE_COUNT_ROWS || kind == BRUME_AGGREGATE_COUNT ||
-                   kind == BRUME_AGGREGATE_COUNT_UNITS || kind == BRUME_AGGREGATE_SUM;
-    return adds_up && limit && brume_plan_limit_not_found(limit) && limit->ceiling == 0;
-}
-
-/* ---- what they make of the measures ---- */
-
-/* What one unit of the limit is worth to the measure. */
-static double reach_up(const brume_measure *measure)
-{
-    uint64_t reach = brume_measure_reach(measure);
-    if (measure->kind == BRUME_MEASURE_CENTRED)
-        return brume_count_up(reach > 1 ? reach : 1);
-    if (measure->kind == BRUME_MEASURE_SQUARES)
-        return brume_count_up(reach > 1 ? (reach * reach + 1) / 2 : 1);
-    return 1;
-}
-
-/* A count or sum of all rows is clamped and stays on its own grid; what is scaled needs a finer
- * one. */
-static bool is_refined(const brume_plan *plan, const brume_measure *measure)
-{
-    return measure->kind == BRUME_MEASURE_CENTRED || measure->kind == BRUME_MEASURE_SQUARES ||
-           plan->shape.cells != 1;
-}
-
-void brume_plan_apply_limits(brume_plan *plan)
-{
-    for (size_t i = 0; i < plan->measure_count; i++) {
-        brume_measure *measure = &plan->measures[i];
-        if (!plan->by_totals || plan->measure_limit[i] < 0)
-            continue;
-        double limit = brume_plan_limit_value(&plan->limits[plan->measure_limit[i]]);
-        if (brume_measure_is_selection(measure)) {
-            measure->sensitivity = limit;
-            measure->scale = brume_divide_down(1, brume_multiply_up(limit, measure->noise));
-            continue;
-        }
-        double sensitivity = brume_multiply_up(limit, reach_up(measure));
-        measure->shift = brume_limit_shift(sensitivity, is_refined(plan, measure), measure->noise);
-        measure->sensitivity = sensitivity;
-        measure->scale = brume_multiply_up(sensitivity, measure->noise);
-    }
-}
-
 brume_status brume_plan_check_choice(const brume_plan *plan, brume_error *error)
 {
     if (!brume_plan_chooses(plan))
@@ -393,58 +252,12 @@ brume_status brume_plan_check_choice(const brume_plan *plan, brume_error *error)
     return BRUME_OK;
 }
 
-brume_status brume_plan_price_limited(brume_plan *plan, brume_error *error)
+const char *brume_limit_source_word(brume_limit_source source)
 {
-    brume_limited_shape shape = {.cells = plan->shape.private_keys ? 0 : plan->shape.cells,
-                                 .replace = plan->shape.replace,
-                                 .pairs = brume_shape_pairs(&plan->shape),
-                                 .choices = brume_plan_group_choices(plan),
-                                 .choices_only = plan->limits_only};
-    if (plan->step < brume_plan_first_step(plan))
-        plan->step = brume_plan_first_step(plan);
-    BRUME_TRY(brume_limited_pay(plan->measures, plan->measure_count, &shape, plan->price.noise,
-                                plan->amount, plan->allowed_delta, plan->step, &plan->limited,
-                                &plan->price, error));
-    brume_plan_apply_limits(plan);
-    return BRUME_OK;
-}
-
-void brume_plan_forget_limit(brume_plan_limit *limit)
-{
-    limit->known = false;
-    limit->first = (brume_limit_count){0};
-    limit->tail = (brume_limit_tail){0};
-    limit->limit = 1;
-    limit->bins = 0;
-    limit->bin = BRUME_LIMIT_NO_BIN;
-}
-
-brume_status brume_plan_forget_limits(brume_plan *plan, brume_error *error)
-{
-    brume_distinct_forget_limits(plan);
-    if (!plan->by_totals)
-        return BRUME_OK;
-    plan->step = brume_plan_first_step(plan);
-    for (size_t i = 0; i < plan->limit_count; i++)
-        if (plan->limits[i].source == BRUME_LIMIT_AUTO)
-            brume_plan_forget_limit(&plan->limits[i]);
-    return brume_plan_price_limited(plan, error);
-}
-
-const brume_plan_limit *brume_plan_measure_limit(const brume_plan *plan, size_t measure)
-{
-    return plan->by_totals && plan->measure_limit[measure] >= 0
-               ? &plan->limits[plan->measure_limit[measure]]
-               : NULL;
-}
-
-double brume_plan_width_at(const brume_plan *plan, size_t measure, double limit)
-{
-    const brume_measure *one = &plan->measures[measure];
-    if (brume_measure_is_selection(one))
-        return brume_plan_selection_width(one, 1 / (limit * one->noise), 0.05);
-    double scale = limit * reach_up(one) * one->noise;
-    int shift = brume_limit_shift(limit * reach_up(one), is_refined(plan, one), one->noise);
-    return ldexp(brume_error_width(plan->price.noise, ldexp(scale, shift), 0.05), -shift) *
-           brume_plan_step(plan, one);
+    static const char *const words[] = {[BRUME_LIMIT_AUTO] = "auto",
+                                        [BRUME_LIMIT_TYPED] = "typed",
+                                        [BRUME_LIMIT_POLICY] = "policy",
+                                        [BRUME_LIMIT_LEDGER] = "ledger",
+                                        [BRUME_LIMIT_NONE] = "none"};
+    return words[source];
 }

@@ -15,6 +15,7 @@
 #include "number/rounding.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
+#include "query/plan/plan_terms.h"
 #include "query/price/error_bar.h"
 
 static brume_status read_price(const char *text, const char *name, brume_decimal *out,
@@ -55,16 +56,21 @@ static brume_status charged_delta(double used, const brume_payment *payment, bru
     return BRUME_OK;
 }
 
-/* The charge is what the plan uses now. It is made once, and is part of what a free re-read is
- * known by; limits that are recalled or chosen later change shares, scales and thresholds, and the
- * plan is priced again then: with no more delta than is charged. */
+/* The charge is what the plan uses before anything is found out. It is made once, and is part of
+ * what a free re-read is known by; limits that are recalled or chosen later change shares, scales
+ * and thresholds: with no more delta than is charged. */
 static brume_status make_charge(brume_plan *plan, const brume_decimal *amount,
                                 const brume_payment *payment, brume_error *error)
 {
+    brume_terms *terms = NULL;
     brume_decimal delta;
-    BRUME_TRY(charged_delta(plan->price.delta, payment, &delta, error));
+    BRUME_TRY(brume_terms_make(plan, NULL, 0, &terms, error));
+    double used = terms->price.delta;
+    brume_terms_close(terms);
+    BRUME_TRY(charged_delta(used, payment, &delta, error));
     BRUME_TRY(brume_charge_make(plan->rule, amount, &delta, &plan->charge, error));
-    plan->allowed_delta = brume_decimal_lower(&plan->charge.delta);
+    if (plan->by_totals)
+        plan->allowed_delta = brume_decimal_lower(&plan->charge.delta);
     return BRUME_OK;
 }
 
@@ -126,24 +132,23 @@ static double worst_error(const brume_measure *measures, size_t count, brume_noi
 /* Price both noises and keep the better one. */
 static brume_status choose_noise(brume_plan *plan, double epsilon, double delta, brume_error *error)
 {
-    BRUME_TRY(brume_price_laplace(plan->measures, plan->measure_count, &plan->shape, epsilon, delta,
-                                  &plan->price, error));
-    double laplace = worst_error(plan->measures, plan->measure_count, plan->price.noise);
-    if (plan->rule == BRUME_RULE_PURE || !(delta > 0) || laplace == 0)
-        return BRUME_OK;
-    brume_measure *other = malloc(plan->measure_count * sizeof *other);
-    if (!other)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a plan");
-    memcpy(other, plan->measures, plan->measure_count * sizeof *other);
     brume_price price;
-    brume_status status = brume_price_gaussian(other, plan->measure_count, &plan->shape, epsilon,
-                                               delta, &price, NULL);
-    if (status == BRUME_OK && worst_error(other, plan->measure_count, price.noise) < laplace) {
-        memcpy(plan->measures, other, plan->measure_count * sizeof *other);
-        plan->price = price;
-    }
-    free(other);
-    return BRUME_OK; /* a Gaussian plan that cannot be is no reason to refuse */
+    brume_measure *tried = malloc((plan->measure_count + 1) * sizeof *tried);
+    if (!tried)
+        return brume_no_memory(error, "a plan");
+    memcpy(tried, plan->measures, plan->measure_count * sizeof *tried);
+    brume_status status = brume_price_laplace(tried, plan->measure_count, &plan->shape, epsilon,
+                                              delta, &price, error);
+    double laplace = status == BRUME_OK ? worst_error(tried, plan->measure_count, price.noise) : 0;
+    if (plan->rule != BRUME_RULE_PURE && delta > 0 && laplace > 0 &&
+        brume_price_gaussian(tried, plan->measure_count, &plan->shape, epsilon, delta, &price,
+                             NULL) == BRUME_OK && /* that it cannot be is no reason to refuse */
+        worst_error(tried, plan->measure_count, price.noise) < laplace)
+        plan->noise = BRUME_NOISE_ROUNDED_GAUSSIAN;
+    plan->amount = epsilon;
+    plan->allowed_delta = delta;
+    free(tried);
+    return status;
 }
 
 /* The least number of units that shows a key in half of the draws at least; 0: none up to `most`.
@@ -164,24 +169,29 @@ static uint64_t half_shown(const brume_key_selection *selection, uint64_t most)
 }
 
 /* Keys alone: shown as often as privacy allows, where that is more often than by noisy counts. */
-static void choose_key_test(brume_plan *plan, double epsilon, double delta)
+static brume_status choose_key_test(brume_plan *plan, double epsilon, double delta,
+                                    brume_error *error)
 {
     brume_key_selection *selection = NULL;
+    brume_terms *counted = NULL;
     if (plan->query->aggregate_count || !plan->shape.private_keys)
-        return;
+        return BRUME_OK;
     if (brume_key_selection_open(epsilon, delta, plan->shape.max_groups,
                                  plan->shape.replace ? BRUME_REPLACE : BRUME_ADD_REMOVE, &selection,
                                  NULL) != BRUME_OK)
-        return; /* counts with noise do it too */
-    uint64_t half = half_shown(selection, plan->price.threshold);
-    bool laplace = plan->price.noise == BRUME_NOISE_DISCRETE_LAPLACE;
-    if (half == 0 || (half == plan->price.threshold && !laplace)) {
+        return BRUME_OK; /* counts with noise do it too */
+    brume_status status = brume_terms_make(plan, NULL, 0, &counted, error);
+    uint64_t threshold = status == BRUME_OK ? counted->price.threshold : 0;
+    uint64_t half = threshold ? half_shown(selection, threshold) : 0;
+    brume_terms_close(counted);
+    bool laplace = plan->noise == BRUME_NOISE_DISCRETE_LAPLACE;
+    if (half == 0 || (half == threshold && !laplace)) {
         brume_key_selection_close(selection);
-        return;
+        return status;
     }
     plan->selection = selection;
-    plan->price.threshold = half;
-    plan->price.delta = delta; /* all of it is used */
+    plan->half_shown = half;
+    return BRUME_OK;
 }
 
 /* Buy the numbers of the measurements that have a share of their own: each moves by at most 1. What
@@ -218,8 +228,8 @@ static bool limits_are_fixed(const brume_plan *plan, const brume_plan_table *tab
     return false;
 }
 
-/* Where totals are limited: which noise, the limits, what is paid for choosing them and what is
- * left. `amount` is epsilon, or rho for discrete Gaussian noise. */
+/* Where totals are limited: which noise, and the limits. `amount` is epsilon, or rho for discrete
+ * Gaussian noise. */
 static brume_status pay_limited(brume_plan *plan, const brume_plan_table *tables,
                                 const brume_payment *payment, brume_noise_kind noise, double amount,
                                 double delta, brume_error *error)
@@ -232,12 +242,12 @@ static brume_status pay_limited(brume_plan *plan, const brume_plan_table *tables
         brume_limited_prefers_gaussian(plan->measure_count, plan->shape.cells, amount, delta))
         noise = BRUME_NOISE_ROUNDED_GAUSSIAN;
     plan->norm = noise == BRUME_NOISE_DISCRETE_LAPLACE || plan->shape.cells == 1 ? 1 : 2;
-    plan->price.noise = noise;
+    plan->noise = noise;
     if (!plan->limits)
         BRUME_TRY(brume_plan_find_limits(plan, payment, limits_are_fixed(plan, tables), error));
     plan->amount = amount;
     plan->allowed_delta = delta;
-    return brume_plan_price_limited(plan, error);
+    return BRUME_OK;
 }
 
 /* Where only limits are bought and the groups have none to choose, the counts of values get what
@@ -264,13 +274,11 @@ static brume_status pay_concentrated(brume_plan *plan, const brume_plan_table *t
     BRUME_TRY(pay_own_shares(plan, 2, &rho, error));
     whole = rho;
     BRUME_TRY(brume_distinct_pay(plan, payment, 2, &rho, error));
-    plan->price.noise = BRUME_NOISE_DISCRETE_GAUSSIAN;
-    if (plan->measure_count > 0)
-        BRUME_TRY(plan->by_totals
-                      ? pay_limited(plan, tables, payment, BRUME_NOISE_DISCRETE_GAUSSIAN, rho,
-                                    allowed, error)
-                      : brume_price_concentrated(plan->measures, plan->measure_count, &plan->shape,
-                                                 rho, allowed, &plan->price, error));
+    plan->noise = BRUME_NOISE_DISCRETE_GAUSSIAN;
+    plan->amount = rho;
+    plan->allowed_delta = allowed;
+    if (plan->by_totals)
+        BRUME_TRY(pay_limited(plan, tables, payment, plan->noise, rho, allowed, error));
     BRUME_TRY(pay_choices_of_values(plan, payment, 2, whole, error));
     return make_charge(plan, &amount, payment, error);
 }
@@ -304,13 +312,13 @@ static brume_status pay(brume_plan *plan, const brume_plan_table *tables,
     BRUME_TRY(pay_own_shares(plan, 1, &epsilon, error));
     whole = epsilon;
     BRUME_TRY(brume_distinct_pay(plan, payment, 1, &epsilon, error));
-    plan->price.noise = BRUME_NOISE_DISCRETE_LAPLACE;
+    plan->noise = BRUME_NOISE_DISCRETE_LAPLACE;
     if (plan->measure_count > 0)
         BRUME_TRY(plan->by_totals ? pay_limited(plan, tables, payment, BRUME_NOISE_DISCRETE_LAPLACE,
                                                 epsilon, allowed, error)
                                   : choose_noise(plan, epsilon, allowed, error));
     BRUME_TRY(pay_choices_of_values(plan, payment, 1, whole, error));
-    choose_key_test(plan, epsilon, allowed);
+    BRUME_TRY(choose_key_test(plan, epsilon, allowed, error));
     return make_charge(plan, &amount, payment, error);
 }
 

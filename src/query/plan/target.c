@@ -19,7 +19,7 @@ typedef struct search {
     const brume_plan_hook *hook;
 } search;
 
-static brume_status plan_at(const search *all, double steps, brume_plan **plan,
+static brume_status plan_at(const search *all, double steps, brume_plan **plan, brume_terms **terms,
                             char epsilon[BRUME_PRICE_TEXT], brume_error *error)
 {
     snprintf(epsilon, BRUME_PRICE_TEXT, "%.6f", steps / steps_per_unit);
@@ -28,7 +28,8 @@ static brume_status plan_at(const search *all, double steps, brume_plan **plan,
     payment.rho = NULL;
     BRUME_TRY(
         brume_query_plan_make(all->question->query, all->question->tables, &payment, plan, error));
-    brume_status status = all->hook ? all->hook->ready(all->hook->context, *plan, error) : BRUME_OK;
+    brume_status status = all->hook ? all->hook->terms(all->hook->context, *plan, terms, error)
+                                    : brume_terms_make(*plan, NULL, 0, terms, error);
     if (status != BRUME_OK) {
         brume_query_plan_close(*plan);
         *plan = NULL;
@@ -38,90 +39,84 @@ static brume_status plan_at(const search *all, double steps, brume_plan **plan,
 
 /* ---- the half-width of one aggregate, in the units of the query ---- */
 
-static double measure_width(const brume_plan *plan, int measure, double beta)
+static double measure_width(const brume_terms *terms, int measure, double beta)
 {
     if (measure < 0)
         return 0; /* public */
-    const brume_measure *one = &plan->measures[measure];
-    return ldexp(brume_error_width(plan->price.noise, ldexp(one->scale, one->shift), beta),
+    const brume_measure *one = &terms->measures[measure];
+    return ldexp(brume_error_width(terms->plan->noise, ldexp(one->scale, one->shift), beta),
                  -one->shift);
 }
 
 /* |m^ - m| <= (w_S + h w_N) / (N0 - w_N) for N >= N0, each width at beta/2. */
-static double mean_width(const brume_plan *plan, const brume_plan_aggregate *from, double beta,
+static double mean_width(const brume_terms *terms, const brume_plan_aggregate *from, double beta,
                          double at_least)
 {
-    double count = measure_width(plan, from->count, beta / 2);
-    double sum = measure_width(plan, from->centred, beta / 2), left = at_least - count;
-    double reach = (double)brume_measure_reach(&plan->measures[from->centred]);
-    double step = plan->values[from->value].step;
+    double count = measure_width(terms, from->count, beta / 2);
+    double sum = measure_width(terms, from->centred, beta / 2), left = at_least - count;
+    double reach = (double)brume_measure_reach(&terms->measures[from->centred]);
+    double step = terms->plan->values[from->value].step;
     return left > 0 ? (sum + reach * count) / left * step : INFINITY;
 }
 
-static double variance_width(const brume_plan *plan, const brume_plan_aggregate *from, double beta,
-                             double at_least)
+static double variance_width(const brume_terms *terms, const brume_plan_aggregate *from,
+                             double beta, double at_least)
 {
-    double count = measure_width(plan, from->count, beta / 3), left = at_least - count;
-    double sum = measure_width(plan, from->centred, beta / 3);
-    double squares = measure_width(plan, from->squares, beta / 3);
-    double h = (double)brume_measure_reach(&plan->measures[from->centred]);
-    double mean = (sum + h * count) / left, step = plan->values[from->value].step;
+    double count = measure_width(terms, from->count, beta / 3), left = at_least - count;
+    double sum = measure_width(terms, from->centred, beta / 3);
+    double squares = measure_width(terms, from->squares, beta / 3);
+    double h = (double)brume_measure_reach(&terms->measures[from->centred]);
+    double mean = (sum + h * count) / left, step = terms->plan->values[from->value].step;
     if (!(left > 0))
         return INFINITY;
     return ((squares + ceil(h * h / 2) * count) / left + 2 * h * mean + mean * mean) * step * step;
 }
 
-static double sum_width(const brume_plan *plan, const brume_plan_aggregate *from, double beta)
+static double sum_width(const brume_terms *terms, const brume_plan_aggregate *from, double beta)
 {
     if (from->direct >= 0)
-        return brume_plan_width(plan, (size_t)from->direct, beta);
+        return brume_terms_width(terms, (size_t)from->direct, beta);
     if (from->public_count)
-        return brume_plan_width(plan, (size_t)from->centred, beta);
-    const brume_measure *centred = &plan->measures[from->centred];
-    double scale[] = {centred->scale, plan->measures[from->count].scale};
+        return brume_terms_width(terms, (size_t)from->centred, beta);
+    const brume_measure *centred = &terms->measures[from->centred];
+    double scale[] = {centred->scale, terms->measures[from->count].scale};
     double coefficient[] = {1, (double)brume_measure_centre(centred)};
-    return brume_error_width_combined(plan->price.noise, scale, coefficient, 2, beta) *
-           plan->values[from->value].step;
-}
-
-static double distinct_width(const brume_plan *plan, const brume_plan_aggregate *from, double beta)
-{
-    const brume_measurement *distinct = &plan->measurements[from->distinct];
-    return brume_distinct_width(distinct, distinct->distinct.limit.limit, beta);
+    return brume_error_width_combined(terms->plan->noise, scale, coefficient, 2, beta) *
+           terms->plan->values[from->value].step;
 }
 
 /* Is every value of the plan near enough? */
-static bool good_enough(const search *all, const brume_plan *plan)
+static bool good_enough(const search *all, const brume_terms *terms)
 {
     const brume_target *target = all->target;
     double beta = 1 - target->confidence;
     if (target->joint)
-        beta /= (double)plan->query->aggregate_count * (double)plan->shape.cells;
-    for (size_t i = 0; i < plan->query->aggregate_count; i++) {
-        const brume_plan_aggregate *from = &plan->aggregates[i];
+        beta /= (double)terms->plan->query->aggregate_count * (double)terms->plan->shape.cells;
+    for (size_t i = 0; i < terms->plan->query->aggregate_count; i++) {
+        const brume_plan_aggregate *from = &terms->plan->aggregates[i];
         double width = 0, allowed = target->within;
-        switch (plan->query->aggregates[i].kind) {
+        switch (terms->plan->query->aggregates[i].kind) {
         case BRUME_AGGREGATE_COUNT_ROWS:
         case BRUME_AGGREGATE_COUNT:
         case BRUME_AGGREGATE_COUNT_UNITS:
-            width = brume_plan_width(plan, (size_t)from->count, beta);
+            width = brume_terms_width(terms, (size_t)from->count, beta);
             break;
         case BRUME_AGGREGATE_SUM:
-            width = sum_width(plan, from, beta);
+            width = sum_width(terms, from, beta);
             break;
         case BRUME_AGGREGATE_AVG:
-            width = mean_width(plan, from, beta, target->at_least);
+            width = mean_width(terms, from, beta, target->at_least);
             break;
         case BRUME_AGGREGATE_VAR_POP:
-            width = variance_width(plan, from, beta, target->at_least);
+            width = variance_width(terms, from, beta, target->at_least);
             break;
         case BRUME_AGGREGATE_QUANTILE:
-            width = brume_plan_selection_width(&plan->measures[from->selection],
-                                               plan->measures[from->selection].scale, beta);
+            width = brume_selection_width(&terms->measures[from->selection],
+                                          terms->measures[from->selection].scale, beta);
             allowed = target->rank;
             break;
         case BRUME_AGGREGATE_COUNT_DISTINCT:
-            width = distinct_width(plan, from, beta);
+            width = brume_terms_distinct_width(terms, (size_t)from->distinct, beta);
             break;
         case BRUME_AGGREGATE_VAR_SAMP:
         case BRUME_AGGREGATE_STDDEV_POP:
@@ -137,20 +132,21 @@ static bool good_enough(const search *all, const brume_plan *plan)
 
 /* ---- what can be promised at all ---- */
 
-static bool found_nothing(const brume_plan *plan)
+static bool never_found(const brume_terms *terms)
 {
-    for (size_t i = 0; i < plan->limit_count; i++)
-        if (plan->limits[i].earlier == BRUME_EARLIER_NOT_FOUND)
+    for (size_t i = 0; i < terms->plan->limit_count; i++)
+        if (terms->limits[i].earlier == BRUME_EARLIER_NOT_FOUND)
             return true;
-    for (size_t i = 0; i < plan->measurement_count; i++)
-        if (brume_distinct_chooses(&plan->measurements[i]) &&
-            plan->measurements[i].distinct.limit.earlier == BRUME_EARLIER_NOT_FOUND)
+    for (size_t i = 0; i < terms->plan->measurement_count; i++)
+        if (brume_distinct_chooses(&terms->distinct[i]) &&
+            terms->distinct[i].limit.earlier == BRUME_EARLIER_NOT_FOUND)
             return true;
     return false;
 }
 
-static brume_status check_target(const search *all, const brume_plan *plan, brume_error *error)
+static brume_status check_target(const search *all, const brume_terms *terms, brume_error *error)
 {
+    const brume_plan *plan = terms->plan;
     const brume_target *target = all->target;
     if (!(target->confidence > 0 && target->confidence < 1))
         return brume_fail(error, BRUME_EARGUMENT, "such as 0.95", "'--confidence' is %g",
@@ -159,16 +155,16 @@ static brume_status check_target(const search *all, const brume_plan *plan, brum
         return brume_fail(error, BRUME_EARGUMENT, "leave --joint out, or group by declared values",
                           "how many groups there will be is private, so nothing can be promised "
                           "for all of them");
-    if (brume_plan_chooses(plan))
+    if (brume_terms_choose(terms))
         return brume_fail(error, BRUME_EARGUMENT,
                           plan->shape.private_keys
                               ? "type --limit, or pay with --epsilon"
                               : "type --limit, or buy the choice first: brume limits \"SQL\" "
                                 "--epsilon E",
                           "how near an answer is depends on its limit, which is %s",
-                          found_nothing(plan) ? "not found yet: earlier choices had too few units "
-                                                "for their price"
-                                              : "not chosen yet");
+                          never_found(terms) ? "not found yet: earlier choices had too few units "
+                                               "for their price"
+                                             : "not chosen yet");
     if (plan->query->aggregate_count == 0)
         return brume_fail(error, BRUME_EUNSUPPORTED, "pay with --epsilon",
                           "keys alone have no error that a price could be chosen from");
@@ -218,13 +214,15 @@ static brume_status try_price(const search *all, double steps, bool *good,
                               char epsilon[BRUME_PRICE_TEXT], brume_error *error)
 {
     brume_plan *plan = NULL;
-    brume_status status = plan_at(all, steps, &plan, epsilon, error);
+    brume_terms *terms = NULL;
+    brume_status status = plan_at(all, steps, &plan, &terms, epsilon, error);
     if (status == BRUME_EOVERFLOW) { /* so little money that the noise has no bounds */
         *good = false;
         return BRUME_OK;
     }
     if (status == BRUME_OK)
-        *good = good_enough(all, plan);
+        *good = good_enough(all, terms);
+    brume_terms_close(terms);
     brume_query_plan_close(plan);
     return status;
 }
@@ -236,8 +234,10 @@ brume_status brume_target_price(const brume_question *question, const brume_targ
     search all = {question, target, payment, hook};
     char text[BRUME_PRICE_TEXT];
     brume_plan *plan = NULL;
-    BRUME_TRY(plan_at(&all, steps_per_unit, &plan, text, error));
-    brume_status status = check_target(&all, plan, error);
+    brume_terms *terms = NULL;
+    BRUME_TRY(plan_at(&all, steps_per_unit, &plan, &terms, text, error));
+    brume_status status = check_target(&all, terms, error);
+    brume_terms_close(terms);
     brume_query_plan_close(plan);
     if (status != BRUME_OK)
         return status;

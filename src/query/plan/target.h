@@ -5,6 +5,7 @@
 #define BRUME_QUERY_TARGET_H
 
 #include "query/plan/question.h"
+#include "query/plan/plan_terms.h"
 
 typedef struct brume_target {
     double within;     /* counts, sums, means, variances: at most this far off; 0: not asked */
@@ -16,18 +17,18 @@ typedef struct brume_target {
 
 enum { BRUME_PRICE_TEXT = 32 };
 
-/* Told of every plan that is tried, before its errors are looked at: limits that are in the ledger
- * become known. */
+/* Makes the terms of every plan that is tried: with the limits that are in the ledger. */
 typedef struct brume_plan_hook {
-    brume_status (*ready)(void *context, brume_plan *plan, brume_error *error);
+    brume_status (*terms)(void *context, const brume_plan *plan, brume_terms **out,
+                          brume_error *error);
     void *context;
 } brume_plan_hook;
 
 /* Write the least price, a decimal with six places, to `epsilon`. Of the payment delta and the
- * limits are read. `hook` may be NULL. Errors: BRUME_EARGUMENT a target that is not one, means
- * without at_least, joint over private keys, limits that are not known yet; BRUME_EUNSUPPORTED
- * values that have no such promise; BRUME_EBUDGET if what is left does not carry it (with what it
- * would take, where that is known). */
+ * limits are read. `hook` NULL: nothing is known of limits. Errors: BRUME_EARGUMENT a target that
+ * is not one, means without at_least, joint over private keys, limits that are not known yet;
+ * BRUME_EUNSUPPORTED values that have no such promise; BRUME_EBUDGET if what is left does not carry
+ * it (with what it would take, where that is known). */
 BRUME_MUST_USE brume_status brume_target_price(const brume_question *question,
                                                const brume_target *target,
                                                const brume_payment *payment,

@@ -150,26 +150,28 @@ static brume_status collect_from_engine(void *context, const brume_measurement *
                          error);
 }
 
-brume_status brume_draw_answer(const brume_question *question, brume_plan *plan,
+brume_status brume_draw_answer(const brume_question *question, const brume_terms *terms,
                                brume_engine *engine, brume_bits *bits,
-                               const brume_choice_keeper *keeper, brume_query_answer **answer,
+                               const brume_choice_keeper *keeper, brume_released *out,
                                brume_error *error)
 {
     engine_source from = {engine, question->table_count};
-    return brume_collect_and_draw(plan, collect_from_engine, &from, bits, keeper, answer, error);
+    return brume_collect_and_draw(terms, collect_from_engine, &from, bits, keeper, out, error);
 }
 
-static brume_status add_cost(const brume_plan *plan, brume_query_answer *answer, brume_error *error)
+static brume_status add_cost(const brume_terms *terms, brume_query_answer *answer,
+                             brume_error *error)
 {
+    const brume_plan *plan = terms->plan;
     answer->cost = price_of(&plan->charge, plan->rule);
     answer->delta_by_default = plan->delta_by_default;
-    answer->limits_chosen = strdup(brume_plan_limits_word(plan));
-    answer->limits_share = brume_plan_choice_share(plan);
+    answer->limits_chosen = strdup(brume_terms_limits_word(terms));
+    answer->limits_share = brume_terms_choice_share(terms);
     if (!answer->limits_chosen)
         return brume_no_memory(error, "the answer");
     if (plan->shape.private_keys)
-        answer->threshold = (int64_t)plan->price.threshold;
-    answer->events = brume_plan_to_json(plan);
+        answer->threshold = (int64_t)terms->price.threshold;
+    answer->events = brume_terms_to_json(terms);
     return answer->events ? BRUME_OK : brume_no_memory(error, "the answer");
 }
 
@@ -177,7 +179,7 @@ typedef struct asked {
     brume_ledger *ledger;
     uint64_t reservation;
     const brume_question *question;
-    brume_plan *plan;
+    const brume_terms *terms;
     brume_bits *bits;
     const brume_watch *watch;
     brume_engine *engine;
@@ -195,14 +197,14 @@ static brume_status check_stopped(const brume_watch *watch, brume_error *error)
  * the ledger that rows were read, so the watch says when; and a call that was told to stop before
  * that time records nothing, as if it had been told while it read: whether the choice is there
  * would otherwise tell if reading took less time than a deadline that the analyst types. */
-static brume_status keep_choice(void *context, const brume_plan *plan, brume_error *error)
+static brume_status keep_choice(void *context, const brume_terms *terms, brume_error *error)
 {
     const asked *what = context;
     const brume_watch *watch = what->watch;
     if (watch)
         watch->enter(watch->context, BRUME_PHASE_SPENT, NULL);
     BRUME_TRY(check_stopped(watch, error));
-    BRUME_TRY(brume_choice_record(what->ledger, what->reservation, what->question, plan, error));
+    BRUME_TRY(brume_choice_record(what->ledger, what->reservation, what->question, terms, error));
     if (watch)
         watch->enter(watch->context, BRUME_PHASE_RUNNING, what->engine);
     return check_stopped(watch, error);
@@ -215,14 +217,18 @@ static brume_status make_answer(void *context, brume_engine *engine, uint64_t re
     what->reservation = reservation;
     what->engine = engine;
     brume_choice_keeper keeper = {keep_choice, what};
-    BRUME_TRY(brume_draw_answer(what->question, what->plan, engine, what->bits, &keeper,
-                                &what->answer, error));
-    BRUME_TRY(add_cost(what->plan, what->answer, error));
+    brume_released made = {0};
+    BRUME_TRY(
+        brume_draw_answer(what->question, what->terms, engine, what->bits, &keeper, &made, error));
+    what->answer = made.answer;
+    brume_status status = add_cost(made.terms, made.answer, error);
+    brume_terms_close(made.terms);
+    BRUME_TRY(status);
     return brume_query_answer_record(what->answer, record, error);
 }
 
 static brume_status reserve_and_answer(brume_ledger *ledger, const brume_question *question,
-                                       brume_plan *plan, const char *key, brume_bits *bits,
+                                       const brume_terms *terms, const char *key, brume_bits *bits,
                                        const brume_watch *watch, brume_query_answer **answer,
                                        brume_error *error)
 {
@@ -231,9 +237,10 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_questio
     BRUME_TRY(
         brume_question_engine(question, &engine, error)); /* that a source is there is no secret */
     readings read = {0};
-    json_t *events = brume_plan_to_json(plan);
-    brume_status status = events ? find_readings(question, &plan->charge, engine, &read, error)
-                                 : brume_no_memory(error, "the answer");
+    json_t *events = brume_terms_to_json(terms);
+    brume_status status = events
+                              ? find_readings(question, &terms->plan->charge, engine, &read, error)
+                              : brume_no_memory(error, "the answer");
     brume_reservation reservation = {
         .charges = read.charges,
         .charge_count = read.charge_count,
@@ -244,7 +251,7 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_questio
         .events = events,
         .answer_key = key};
     asked what = {
-        .ledger = ledger, .question = question, .plan = plan, .bits = bits, .watch = watch};
+        .ledger = ledger, .question = question, .terms = terms, .bits = bits, .watch = watch};
     json_t *record = NULL;
     if (status == BRUME_OK)
         status =
@@ -272,9 +279,11 @@ static brume_status recall(brume_ledger *ledger, const char *key, brume_query_an
 }
 
 static brume_status answer_question(brume_ledger *ledger, const brume_question *question,
-                                    brume_plan *plan, brume_bits *bits, const brume_watch *watch,
-                                    brume_query_answer **answer, brume_error *error)
+                                    const brume_terms *terms, brume_bits *bits,
+                                    const brume_watch *watch, brume_query_answer **answer,
+                                    brume_error *error)
 {
+    const brume_plan *plan = terms->plan;
     char key[65];
     brume_query_answer *made = NULL;
     for (size_t i = 0; i < question->table_count; i++)
@@ -284,11 +293,11 @@ static brume_status answer_question(brume_ledger *ledger, const brume_question *
     BRUME_TRY(recall(ledger, key, &made, error));
     bool cached = made != NULL;
     if (!cached && plan->limits_only)
-        BRUME_TRY(brume_choice_check_new(ledger, question, plan, error));
+        BRUME_TRY(brume_choice_check_new(ledger, question, terms, error));
     if (!cached)
         BRUME_TRY(brume_check_ledger_bytes(ledger, question, error));
     if (!cached)
-        BRUME_TRY(reserve_and_answer(ledger, question, plan, key, bits, watch, &made, error));
+        BRUME_TRY(reserve_and_answer(ledger, question, terms, key, bits, watch, &made, error));
     made->cached = cached;
     made->warnings = brume_domain_warnings(question->query, question->tables);
     brume_status status = made->warnings ? find_remaining(ledger, question, &made->remaining, error)
@@ -309,11 +318,14 @@ brume_status brume_ask_whole(brume_ledger *ledger, const char *sql, const brume_
 {
     brume_question *question = NULL;
     brume_plan *plan = NULL;
-    brume_status status = brume_prepare(ledger, sql, payment, target, &question, &plan, error);
+    brume_terms *terms = NULL;
+    brume_status status =
+        brume_prepare(ledger, sql, payment, target, &question, &plan, &terms, error);
     if (status == BRUME_OK)
         status = question->open_query
                      ? brume_ask_public(ledger, question, payment->elsewhere, watch, answer, error)
-                     : answer_question(ledger, question, plan, bits, watch, answer, error);
+                     : answer_question(ledger, question, terms, bits, watch, answer, error);
+    brume_terms_close(terms);
     brume_query_plan_close(plan);
     brume_question_close(question);
     return status;

@@ -11,7 +11,7 @@
 
 #include "query/plan/question.h"
 #include "query/release/answer.h"
-#include "query/release/choice.h"
+#include "query/release/collect_and_draw.h"
 #include "query/release/spend.h"
 #include "query/plan/target.h"
 
@@ -36,13 +36,13 @@ BRUME_MUST_USE brume_status brume_ask_whole(brume_ledger *ledger, const char *sq
 BRUME_MUST_USE brume_status brume_recall(brume_ledger *ledger, uint64_t charge,
                                          brume_query_answer **answer, brume_error *error);
 
-/* The part of it between reserving and recording: read, limit, draw, present. The limits that
- * are chosen are written into the plan; `keeper` may be NULL. *answer has no cost. Nothing is
- * charged: for the path above, and for audits on tables that belong to nobody. */
-BRUME_MUST_USE brume_status brume_draw_answer(const brume_question *question, brume_plan *plan,
-                                              brume_engine *engine, brume_bits *bits,
-                                              const brume_choice_keeper *keeper,
-                                              brume_query_answer **answer, brume_error *error);
+/* The part of it between reserving and recording: read, limit, draw, present. `keeper` may be NULL.
+ * The answer has no cost. Nothing is charged: for the path above, and for audits on tables that
+ * belong to nobody. */
+BRUME_MUST_USE brume_status brume_draw_answer(const brume_question *question,
+                                              const brume_terms *terms, brume_engine *engine,
+                                              brume_bits *bits, const brume_choice_keeper *keeper,
+                                              brume_released *out, brume_error *error);
 
 /* Do the budgets, and the allotments of the user, carry all stages of a query? Asked before the
  * first is charged, because otherwise the first would be paid for nothing. Whoever spends meanwhile

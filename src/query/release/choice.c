@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "query/limit/spread.h"
 #include "query/limit/tail.h"
+#include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
 #include "query/release/draw_distinct.h"
 
@@ -38,18 +39,15 @@ typedef struct true_bins {
     int64_t units[BRUME_LIMIT_BINS];
 } true_bins;
 
-static brume_status find_bins(const brume_plan *plan, brume_plan_limit *limit,
+static brume_status find_bins(const brume_terms *terms, brume_found_limit *limit,
                               brume_collected *collected, const bool *shown, true_bins *all,
                               brume_error *error)
 {
+    const brume_plan_limit *of = limit->of;
     uint64_t units[BRUME_LIMIT_BINS];
-    limit->bins = brume_limit_bins(limit->ceiling);
-    limit->gaussian = plan->price.noise != BRUME_NOISE_DISCRETE_LAPLACE;
-    limit->scale = 0;
-    limit->first = (brume_limit_count){0};
-    limit->tail = (brume_limit_tail){0};
-    memset(limit->noisy, 0, sizeof limit->noisy);
-    BRUME_TRY(brume_collected_histogram(collected, &limit->of, limit->norm, BRUME_LIMIT_BINS, shown,
+    limit->bins = brume_limit_bins(of->ceiling);
+    limit->gaussian = terms->plan->noise != BRUME_NOISE_DISCRETE_LAPLACE;
+    BRUME_TRY(brume_collected_histogram(collected, &of->of, of->norm, BRUME_LIMIT_BINS, shown,
                                         units, error));
     for (size_t i = 0; i < BRUME_LIMIT_BINS; i++)
         all->units[i] = (int64_t)units[i];
@@ -64,56 +62,126 @@ static int64_t units_in(const true_bins *all, size_t from, size_t end)
     return sum;
 }
 
-static brume_status draw_histogram(const brume_plan *plan, brume_plan_limit *limit,
+static brume_status draw_histogram(const brume_terms *terms, brume_found_limit *limit,
                                    const true_bins *all, brume_bits *bits, brume_error *error)
 {
     true_bins open = *all; /* the last bin is */
     open.units[limit->bins - 1] = units_in(all, limit->bins - 1, BRUME_LIMIT_BINS);
-    limit->scale = plan->limited.histogram_scale;
-    return brume_draw_counts(plan->price.noise, limit->scale, open.units, limit->bins, bits,
+    limit->scale = terms->limited.histogram_scale;
+    return brume_draw_counts(terms->plan->noise, limit->scale, open.units, limit->bins, bits,
                              limit->noisy, error);
 }
 
 /* The first count: of the units in bin `from` and above. `*quiet`: it says that nothing more is to
  * be bought. */
-static brume_status draw_first(const brume_plan *plan, brume_plan_limit *limit, size_t from,
+static brume_status draw_first(const brume_terms *terms, brume_found_limit *limit, size_t from,
                                const true_bins *all, brume_bits *bits, bool *quiet,
                                brume_error *error)
 {
     int64_t above = units_in(all, from, BRUME_LIMIT_BINS);
-    brume_limit_count drawn = {.from = from, .scale = plan->limited.count_scale};
+    brume_limit_count drawn = {.from = from, .scale = terms->limited.count_scale};
     BRUME_TRY(
-        brume_draw_counts(plan->price.noise, drawn.scale, &above, 1, bits, &drawn.noisy, error));
+        brume_draw_counts(terms->plan->noise, drawn.scale, &above, 1, bits, &drawn.noisy, error));
     limit->first = drawn;
-    brume_limit_histogram histogram = brume_plan_histogram(limit);
+    brume_limit_histogram histogram = brume_found_histogram(limit);
     *quiet = brume_limit_is_quiet(&histogram);
     return BRUME_OK;
 }
 
 /* The tail above the limit, and once more where it is in doubt and the limit can go up. */
-static brume_status draw_tail(const brume_plan *plan, brume_plan_limit *limit, const true_bins *all,
-                              brume_bits *bits, brume_choice_step *step, brume_error *error)
+static brume_status draw_tail(const brume_terms *terms, brume_found_limit *limit,
+                              const true_bins *all, brume_bits *bits, brume_error *error)
 {
     int64_t parts[BRUME_LIMIT_PARTS];
     double again[BRUME_LIMIT_PARTS];
     brume_limit_tail drawn = {
-        .from = limit->bin + 1, .looks = 1, .scale = plan->limited.tail_scale};
+        .from = limit->bin + 1, .looks = 1, .scale = terms->limited.tail_scale};
     for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
         parts[i] = units_in(all, brume_limit_part_from(drawn.from, i, BRUME_LIMIT_BINS),
                             brume_limit_part_from(drawn.from, i + 1, BRUME_LIMIT_BINS));
-    BRUME_TRY(brume_draw_counts(plan->price.noise, drawn.scale, parts, BRUME_LIMIT_PARTS, bits,
+    BRUME_TRY(brume_draw_counts(terms->plan->noise, drawn.scale, parts, BRUME_LIMIT_PARTS, bits,
                                 drawn.noisy, error));
     limit->tail = drawn;
-    *step = BRUME_CHOICE_TAIL;
-    brume_limit_histogram histogram = brume_plan_histogram(limit);
-    bool highest = limit->ceiling > 0 && limit->limit >= limit->ceiling;
+    brume_limit_histogram histogram = brume_found_histogram(limit);
+    bool highest = limit->of->ceiling > 0 && limit->limit >= limit->of->ceiling;
     if (highest || !brume_limit_is_in_doubt(&histogram))
         return BRUME_OK;
-    BRUME_TRY(brume_draw_counts(plan->price.noise, plan->limited.again_scale, parts,
+    BRUME_TRY(brume_draw_counts(terms->plan->noise, terms->limited.again_scale, parts,
                                 BRUME_LIMIT_PARTS, bits, again, error));
-    brume_limit_look_again(&histogram, again, plan->limited.again_scale);
+    brume_limit_look_again(&histogram, again, terms->limited.again_scale);
     limit->tail = histogram.tail;
-    *step = BRUME_CHOICE_AGAIN;
+    return BRUME_OK;
+}
+
+/* ---- the choice ---- */
+
+/* Look for one limit of the groups, as far as the looks ask for more: what they cost all together
+ * is known from the looks alone (plan_terms.h). */
+static brume_status look(const brume_terms *terms, size_t index, brume_collected *collected,
+                         const bool *shown, brume_bits *bits, brume_found_limit *limit,
+                         brume_error *error)
+{
+    true_bins all;
+    bool quiet = false, counts = brume_limit_counts_rows(limit->of);
+    if (limit->source != BRUME_LIMIT_AUTO)
+        return BRUME_OK;
+    BRUME_TRY(find_bins(terms, limit, collected, shown, &all, error));
+    if (counts)
+        BRUME_TRY(draw_first(terms, limit, 1, &all, bits, &quiet, error));
+    if (quiet)
+        return BRUME_OK;
+    BRUME_TRY(draw_histogram(terms, limit, &all, bits, error));
+    brume_terms_decide(terms, index, limit);
+    if (limit->bin == BRUME_LIMIT_NO_BIN)
+        return BRUME_OK;
+    if (!counts)
+        BRUME_TRY(draw_first(terms, limit, limit->bin + 1, &all, bits, &quiet, error));
+    brume_limit_histogram histogram = brume_found_histogram(limit);
+    if (quiet && limit->bin <= histogram.base)
+        return BRUME_OK;
+    return draw_tail(terms, limit, &all, bits, error);
+}
+
+static brume_status look_for_all(brume_terms *found, brume_collected *const *collected,
+                                 const brume_drawn *drawn, brume_bits *bits, brume_error *error)
+{
+    const brume_plan *plan = found->plan;
+    bool *shown = NULL;
+    brume_status status = BRUME_OK;
+    if (plan->limit_count > 0)
+        status = find_shown(plan, collected[0], drawn, &shown, error);
+    for (size_t i = 0; status == BRUME_OK && i < plan->limit_count; i++)
+        status = look(found, i, collected[0], shown, bits, &found->limits[i], error);
+    free(shown);
+    for (size_t i = 0; status == BRUME_OK && i < plan->measurement_count; i++)
+        if (brume_distinct_chooses(&found->distinct[i]))
+            status = brume_distinct_look(found, i, collected[i], drawn, bits,
+                                         &found->distinct[i].limit, error);
+    return status;
+}
+
+brume_status brume_choose_all_limits(const brume_terms *terms, brume_collected *const *collected,
+                                     const brume_drawn *drawn, brume_bits *bits,
+                                     const brume_choice_keeper *keeper, brume_terms **chosen,
+                                     brume_error *error)
+{
+    brume_terms *found = NULL, *made = NULL;
+    if (!brume_terms_choose(terms))
+        return brume_terms_copy(terms, chosen, error);
+    BRUME_TRY(brume_terms_copy(terms, &found, error));
+    if (terms->plan->shape.private_keys) /* how many there are is known now */
+        found->groups = fmax(1, (double)drawn->count);
+    brume_status status = look_for_all(found, collected, drawn, bits, error);
+    if (status == BRUME_OK)
+        status = brume_terms_make(terms->plan, found, found->groups, &made, error);
+    brume_terms_close(found);
+    if (status == BRUME_OK && keeper)
+        status = keeper->keep(keeper->context, made, error);
+    if (status != BRUME_OK) {
+        brume_terms_close(made);
+        return status;
+    }
+    *chosen = made;
     return BRUME_OK;
 }
 
@@ -137,18 +205,19 @@ static size_t find_lists(const brume_plan *plan, brume_limited_list *lists)
     return count;
 }
 
-static brume_status sum_up(const brume_plan *plan, brume_collected *collected, const bool *shown,
+static brume_status sum_up(const brume_terms *terms, brume_collected *collected, const bool *shown,
                            brume_error *error)
 {
+    const brume_plan *plan = terms->plan;
     brume_total_limit *limits = calloc(plan->limit_count + 1, sizeof *limits);
     brume_limited_sum *sums = calloc(plan->measure_count + 1, sizeof *sums);
     brume_limited_list *lists = calloc(plan->measure_count + 1, sizeof *lists);
     brume_status status = limits && sums && lists ? BRUME_OK : brume_no_memory(error, "the limits");
     for (size_t i = 0; status == BRUME_OK && i < plan->limit_count; i++)
-        limits[i] =
-            (brume_total_limit){plan->limits[i].of, plan->limits[i].limit, plan->limits[i].square};
+        limits[i] = (brume_total_limit){plan->limits[i].of, terms->limits[i].limit,
+                                        terms->limits[i].square};
     for (size_t i = 0; status == BRUME_OK && i < plan->measure_count; i++) {
-        const brume_measure *measure = &plan->measures[i];
+        const brume_measure *measure = &terms->measures[i];
         sums[i] = (brume_limited_sum){
             .kind = measure->kind, .value = measure->expression, .shift = measure->shift};
         if (measure->kind == BRUME_MEASURE_SQUARES)
@@ -168,80 +237,12 @@ static brume_status sum_up(const brume_plan *plan, brume_collected *collected, c
     return status;
 }
 
-/* ---- the choice ---- */
-
-/* One limit, as far as it is to be bought; `*step` is how far that was. */
-static brume_status draw_choice(const brume_plan *plan, brume_plan_limit *limit,
-                                brume_collected *collected, const bool *shown, double cells,
-                                brume_bits *bits, brume_choice_step *step, brume_error *error)
-{
-    true_bins all;
-    bool quiet = false, counts = brume_plan_limit_counts(limit);
-    *step = BRUME_CHOICE_COUNT;
-    if (limit->source != BRUME_LIMIT_AUTO)
-        return BRUME_OK;
-    BRUME_TRY(find_bins(plan, limit, collected, shown, &all, error));
-    if (counts)
-        BRUME_TRY(draw_first(plan, limit, 1, &all, bits, &quiet, error));
-    if (quiet) {
-        limit->bin = 0;
-        return BRUME_OK;
-    }
-    *step = BRUME_CHOICE_HISTOGRAM;
-    BRUME_TRY(draw_histogram(plan, limit, &all, bits, error));
-    brume_plan_choose_limit(plan, limit, cells);
-    if (limit->bin == BRUME_LIMIT_NO_BIN)
-        return BRUME_OK;
-    if (!counts)
-        BRUME_TRY(draw_first(plan, limit, limit->bin + 1, &all, bits, &quiet, error));
-    brume_limit_histogram histogram = brume_plan_histogram(limit);
-    if (quiet && limit->bin <= histogram.base)
-        return BRUME_OK;
-    return draw_tail(plan, limit, &all, bits, step, error);
-}
-
-static brume_status choose(brume_plan *plan, brume_collected *collected, const brume_drawn *drawn,
-                           const bool *shown, brume_bits *bits, brume_error *error)
-{
-    double cells = plan->shape.private_keys ? (double)drawn->count : (double)plan->shape.cells;
-    cells = fmax(1, cells);
-    plan->step = brume_plan_first_step(plan);
-    BRUME_TRY(brume_plan_price_limited(plan, error));
-    brume_choice_step most = plan->step; /* what one limit buys, every limit pays for */
-    for (size_t i = 0; i < plan->limit_count; i++) {
-        brume_choice_step step = BRUME_CHOICE_COUNT;
-        BRUME_TRY(draw_choice(plan, &plan->limits[i], collected, shown, cells, bits, &step, error));
-        most = step > most ? step : most;
-    }
-    if (most > plan->step) {
-        plan->step = most;
-        BRUME_TRY(brume_plan_price_limited(plan, error));
-    }
-    for (size_t i = 0; i < plan->limit_count; i++)
-        if (plan->limits[i].source == BRUME_LIMIT_AUTO ||
-            plan->limits[i].source == BRUME_LIMIT_LEDGER)
-            brume_plan_choose_limit(plan, &plan->limits[i], cells);
-    brume_plan_apply_limits(plan);
-    return BRUME_OK;
-}
-
-brume_status brume_choose_all_limits(brume_plan *plan, brume_collected *const *collected,
-                                     const brume_drawn *drawn, brume_bits *bits,
-                                     const brume_choice_keeper *keeper, brume_error *error)
+brume_status brume_sum_under_limits(const brume_terms *terms, brume_collected *collected,
+                                    const brume_drawn *drawn, brume_error *error)
 {
     bool *shown = NULL;
-    brume_status status = BRUME_OK;
-    if (plan->by_totals) {
-        BRUME_TRY(find_shown(plan, collected[0], drawn, &shown, error));
-        status = choose(plan, collected[0], drawn, shown, bits, error);
-    }
-    for (size_t i = 0; status == BRUME_OK && i < plan->measurement_count; i++)
-        if (plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT)
-            status = brume_distinct_choose(plan, i, collected[i], drawn, bits, error);
-    if (status == BRUME_OK && keeper && brume_plan_chooses(plan))
-        status = keeper->keep(keeper->context, plan, error);
-    if (status == BRUME_OK && plan->by_totals && !plan->limits_only)
-        status = sum_up(plan, collected[0], shown, error);
+    BRUME_TRY(find_shown(terms->plan, collected, drawn, &shown, error));
+    brume_status status = sum_up(terms, collected, shown, error);
     free(shown);
     return status;
 }
@@ -258,18 +259,18 @@ static const char *word_of(brume_total_kind kind)
 }
 
 /* Row `row` of the limits as an answer. */
-static brume_status present_limit(const brume_plan *plan, const brume_plan_limit *limit,
+static brume_status present_limit(const brume_plan *plan, const brume_found_limit *limit,
                                   const char *word, size_t row, brume_query_answer *answer,
                                   brume_error *error)
 {
     brume_value values[3] = {{.kind = BRUME_VALUE_TEXT, .text = word, .length = strlen(word)}};
-    if (limit->known && !brume_plan_limit_not_found(limit))
+    if (limit->known && !brume_found_nothing(limit))
         values[1] =
             (brume_value){.kind = BRUME_VALUE_NUMBER,
-                          .number = (double)limit->limit * brume_plan_limit_step(plan, limit)};
-    if (brume_plan_limit_is_counted(limit)) {
+                          .number = (double)limit->limit * brume_plan_limit_step(plan, limit->of)};
+    if (brume_found_is_counted(limit)) {
         double noisy[BRUME_LIMIT_BINS];
-        brume_limit_histogram histogram = brume_plan_counted(limit, noisy);
+        brume_limit_histogram histogram = brume_found_counted(limit, noisy);
         values[2] = (brume_value){.kind = BRUME_VALUE_NUMBER,
                                   .number = ceil(brume_limit_cut_units(&histogram, limit->bin))};
     }
@@ -279,22 +280,24 @@ static brume_status present_limit(const brume_plan *plan, const brume_plan_limit
 }
 
 /* The limits of the groups, then those of counts of values. */
-static brume_status present_all_limits(const brume_plan *plan, brume_query_answer *answer,
+static brume_status present_all_limits(const brume_terms *terms, brume_query_answer *answer,
                                        brume_error *error)
 {
+    const brume_plan *plan = terms->plan;
     for (size_t i = 0; i < plan->limit_count; i++)
-        BRUME_TRY(present_limit(plan, &plan->limits[i], word_of(plan->limits[i].of.kind), i, answer,
-                                error));
+        BRUME_TRY(present_limit(plan, &terms->limits[i], word_of(plan->limits[i].of.kind), i,
+                                answer, error));
     for (size_t i = 0, row = plan->limit_count; i < plan->measurement_count; i++)
         if (plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT)
-            BRUME_TRY(present_limit(plan, &plan->measurements[i].distinct.limit, "distinct values",
-                                    row++, answer, error));
+            BRUME_TRY(present_limit(plan, &terms->distinct[i].limit, "distinct values", row++,
+                                    answer, error));
     return BRUME_OK;
 }
 
-brume_status brume_present_limits(const brume_plan *plan, brume_query_answer **answer,
+brume_status brume_present_limits(const brume_terms *terms, brume_query_answer **answer,
                                   brume_error *error)
 {
+    const brume_plan *plan = terms->plan;
     static const char *const names[] = {"statistic", "limit", "cut_units"};
     brume_query_answer *made = NULL;
     size_t rows = plan->limit_count;
@@ -309,7 +312,7 @@ brume_status brume_present_limits(const brume_plan *plan, brume_query_answer **a
             status = brume_no_memory(error, "the answer");
     }
     if (status == BRUME_OK)
-        status = present_all_limits(plan, made, error);
+        status = present_all_limits(terms, made, error);
     if (status != BRUME_OK) {
         brume_query_answer_close(made);
         return status;

@@ -17,39 +17,45 @@
 
 /* What is done with a choice before anything else is drawn: it is recorded. */
 typedef struct brume_choice_keeper {
-    brume_status (*keep)(void *context, const brume_plan *plan, brume_error *error);
+    brume_status (*keep)(void *context, const brume_terms *terms, brume_error *error);
     void *context;
 } brume_choice_keeper;
 
-/* Draw the histograms of the plan's unknown limits over the groups that are drawn, choose, tell the
- * keeper (NULL: nobody), price the measures under the limits, and sum up what is left of the units'
- * totals. Nothing is drawn where all limits are known. `collected` is one for each measurement. */
-BRUME_MUST_USE brume_status brume_choose_all_limits(brume_plan *plan,
+/* Look for the limits that the terms do not know, over the groups that are drawn, make new terms of
+ * what was found, and tell the keeper (NULL: nobody). Nothing is drawn where all limits are known.
+ * `collected` is one for each measurement. */
+BRUME_MUST_USE brume_status brume_choose_all_limits(const brume_terms *terms,
                                                     brume_collected *const *collected,
                                                     const brume_drawn *drawn, brume_bits *bits,
                                                     const brume_choice_keeper *keeper,
-                                                    brume_error *error);
+                                                    brume_terms **chosen, brume_error *error);
 
-/* Record the histograms of the limits that were chosen, under keys of their own. */
+/* Sum up what is left of the units' totals in the drawn groups under the limits of the terms. */
+BRUME_MUST_USE brume_status brume_sum_under_limits(const brume_terms *terms,
+                                                   brume_collected *collected,
+                                                   const brume_drawn *drawn, brume_error *error);
+
+/* Record what was drawn for the limits that were chosen, under keys of their own. */
 BRUME_MUST_USE brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
                                                 const brume_question *question,
-                                                const brume_plan *plan, brume_error *error);
+                                                const brume_terms *terms, brume_error *error);
 
-/* Limits whose recorded choices may be used become known, and the plan is priced anew; of the
- * others it is noted what the ledger has of them. `noisy_too`: however noisy they are. */
+/* The terms of a plan with the limits whose recorded choices may be used; of the others it is noted
+ * what the ledger has of them. `noisy_too`: however noisy they are. */
 BRUME_MUST_USE brume_status brume_choice_recall(brume_ledger *ledger,
                                                 const brume_question *question, bool noisy_too,
-                                                brume_plan *plan, brume_error *error);
+                                                const brume_plan *plan, brume_terms **out,
+                                                brume_error *error);
 
 /* Before buying a choice alone: BRUME_EARGUMENT if all of it is recorded already, and may be used.
  */
 BRUME_MUST_USE brume_status brume_choice_check_new(brume_ledger *ledger,
                                                    const brume_question *question,
-                                                   const brume_plan *plan, brume_error *error);
+                                                   const brume_terms *terms, brume_error *error);
 
 /* The limits as an answer: one row for each, with the columns "statistic", "limit", "cut_units".
  * One that was not found is NULL: nobody will use it. */
-BRUME_MUST_USE brume_status brume_present_limits(const brume_plan *plan,
+BRUME_MUST_USE brume_status brume_present_limits(const brume_terms *terms,
                                                  brume_query_answer **answer, brume_error *error);
 
 /* A sentence for each limit of such an answer that was not found. */

@@ -13,10 +13,11 @@
 
 /* ---- all limits of a plan, one after the other ---- */
 
-/* A limit of the plan, and what its histogram is made of and costs. */
+/* A limit of the terms, and what its histogram is made of and costs. */
 typedef struct chosen {
-    brume_plan_limit *limit;
-    brume_measurement *distinct; /* a count of values; NULL: a limit of the groups */
+    const brume_found_limit *limit;
+    const brume_measurement *distinct; /* a count of values; NULL: a limit of the groups */
+    size_t index;                      /* of the limit, or of the measurement */
     double bought;       /* standard deviation of the noise on a bin that is paid for now, */
     double bought_first; /* and of that on the first count of a limit of the groups */
 } chosen;
@@ -28,23 +29,28 @@ static double noise_of(bool gaussian, double scale)
 }
 
 /* The next limit from *at on; false: there are no more. */
-static bool next_limit(const brume_plan *plan, size_t *at, chosen *next)
+static bool next_limit(const brume_terms *terms, size_t *at, chosen *next)
 {
+    const brume_plan *plan = terms->plan;
     if (*at < plan->limit_count) {
-        bool gaussian = plan->limited.noise != BRUME_NOISE_DISCRETE_LAPLACE;
-        *next = (chosen){.limit = &plan->limits[(*at)++],
-                         .bought = noise_of(gaussian, plan->limited.histogram_scale),
-                         .bought_first = noise_of(gaussian, plan->limited.count_scale)};
+        bool gaussian = terms->limited.noise != BRUME_NOISE_DISCRETE_LAPLACE;
+        *next = (chosen){.limit = &terms->limits[*at],
+                         .index = *at,
+                         .bought = noise_of(gaussian, terms->limited.histogram_scale),
+                         .bought_first = noise_of(gaussian, terms->limited.count_scale)};
+        ++*at;
         return true;
     }
     while (*at - plan->limit_count < plan->measurement_count) {
-        brume_measurement *one = &plan->measurements[(*at)++ - plan->limit_count];
+        size_t index = (*at)++ - plan->limit_count;
+        const brume_measurement *one = &plan->measurements[index];
         if (one->kind != BRUME_MEASUREMENT_DISTINCT)
             continue;
         bool gaussian = one->noise != BRUME_NOISE_DISCRETE_LAPLACE;
-        *next = (chosen){.limit = &one->distinct.limit,
+        *next = (chosen){.limit = &terms->distinct[index].limit,
                          .distinct = one,
-                         .bought = noise_of(gaussian, one->distinct.histogram_scale)};
+                         .index = index,
+                         .bought = noise_of(gaussian, terms->distinct[index].histogram_scale)};
         return true;
     }
     return false;
@@ -57,7 +63,7 @@ static bool next_limit(const brume_plan *plan, size_t *at, chosen *next)
 static brume_status key_of(const brume_question *question, const brume_plan *plan, const chosen *of,
                            char key[65], brume_error *error)
 {
-    const brume_plan_limit *limit = of->limit;
+    const brume_plan_limit *limit = of->limit->of;
     brume_collection collection = of->distinct ? of->distinct->collection
                                                : plan->measurements[0].collection;
     bool has_value = limit->of.kind == BRUME_TOTAL_VALUES || limit->of.kind == BRUME_TOTAL_SUM;
@@ -104,7 +110,7 @@ static brume_status key_of(const brume_question *question, const brume_plan *pla
 }
 
 /* A histogram that was not drawn has no numbers. */
-static json_t *to_json(const brume_plan_limit *limit)
+static json_t *to_json(const brume_found_limit *limit)
 {
     json_t *noisy = json_array(), *parts = json_array();
     for (size_t i = 0; limit->scale > 0 && i < limit->bins; i++)
@@ -125,7 +131,7 @@ static double number_of(const json_t *json, const char *name)
 }
 
 /* Choices that were recorded before there were first counts and tails have none. */
-static bool counts_from_json(const json_t *json, brume_plan_limit *limit)
+static bool counts_from_json(const json_t *json, brume_found_limit *limit)
 {
     const json_t *first = json_object_get(json, "first"), *tail = json_object_get(json, "tail");
     const json_t *parts = json_object_get(tail, "noisy");
@@ -152,7 +158,7 @@ static bool counts_from_json(const json_t *json, brume_plan_limit *limit)
     return limit->scale > 0 || limit->first.scale > 0;
 }
 
-static bool from_json(const json_t *json, brume_plan_limit *limit)
+static bool from_json(const json_t *json, brume_found_limit *limit)
 {
     const json_t *noisy = json_object_get(json, "noisy");
     size_t drawn = json_array_size(noisy);
@@ -184,15 +190,15 @@ static brume_status numbered(const char key[65], size_t number, char out[65], br
     return BRUME_OK;
 }
 
-static bool finds(const brume_plan_limit *limit)
+static bool finds(const brume_found_limit *limit)
 {
-    brume_limit_histogram histogram = brume_plan_histogram(limit);
+    brume_limit_histogram histogram = brume_found_histogram(limit);
     return brume_limit_choose(&histogram, 1) != BRUME_LIMIT_NO_BIN;
 }
 
 /* How much noise there is on what a choice rests on, to that which is paid for now; of a choice
  * without a histogram, on its first count. */
-static double noise_ratio(const chosen *of, const brume_plan_limit *limit)
+static double noise_ratio(const chosen *of, const brume_found_limit *limit)
 {
     return limit->scale > 0 ? noise_of(limit->gaussian, limit->scale) / of->bought
                             : noise_of(limit->gaussian, limit->first.scale) / of->bought_first;
@@ -201,7 +207,7 @@ static double noise_ratio(const chosen *of, const brume_plan_limit *limit)
 /* The choices that are recorded: how many, and in *best the one with the least noise of those that
  * found a limit; without bins where none did. */
 static brume_status read_choices(brume_ledger *ledger, const char key[65], const chosen *of,
-                                 const brume_plan_limit *limit, brume_plan_limit *best,
+                                 const brume_found_limit *limit, brume_found_limit *best,
                                  size_t *count, brume_error *error)
 {
     *best = *limit;
@@ -209,7 +215,7 @@ static brume_status read_choices(brume_ledger *ledger, const char key[65], const
     for (*count = 0;; ++*count) {
         char one_key[65];
         json_t *found = NULL;
-        brume_plan_limit one = *limit;
+        brume_found_limit one = *limit;
         BRUME_TRY(numbered(key, *count, one_key, error));
         BRUME_TRY(brume_ledger_recall(ledger, one_key, &found, error));
         if (!found)
@@ -227,24 +233,24 @@ static brume_status read_choices(brume_ledger *ledger, const char key[65], const
 /* May a recorded choice be used where this price would buy a histogram of its own? At least one of
  * half the sharpness: a little more noise costs less than another choice. The 2^-20 is for prices
  * that are twice as high to the last digit. */
-static bool is_sharp(const chosen *of, const brume_plan_limit *best)
+static bool is_sharp(const chosen *of, const brume_found_limit *best)
 {
     return noise_ratio(of, best) <= 2 * (1 + 0x1p-20);
 }
 
 brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
-                                 const brume_question *question, const brume_plan *plan,
+                                 const brume_question *question, const brume_terms *terms,
                                  brume_error *error)
 {
     chosen one;
-    for (size_t at = 0; next_limit(plan, &at, &one);) {
-        const brume_plan_limit *limit = one.limit;
+    for (size_t at = 0; next_limit(terms, &at, &one);) {
+        const brume_found_limit *limit = one.limit;
         char key[65], next[65];
-        brume_plan_limit best;
+        brume_found_limit best;
         size_t count = 0;
         if (limit->source != BRUME_LIMIT_AUTO)
             continue;
-        BRUME_TRY(key_of(question, plan, &one, key, error));
+        BRUME_TRY(key_of(question, terms->plan, &one, key, error));
         BRUME_TRY(read_choices(ledger, key, &one, limit, &best, &count, error));
         BRUME_TRY(numbered(key, count, next, error));
         json_t *json = to_json(limit);
@@ -263,10 +269,10 @@ brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
  * be another, and more units cut than the counts say. So none is used. */
 static brume_status recall_one(brume_ledger *ledger, const brume_question *question,
                                const brume_plan *plan, bool noisy_too, const chosen *of,
-                               brume_plan_limit *limit, brume_error *error)
+                               brume_found_limit *limit, brume_error *error)
 {
     char key[65];
-    brume_plan_limit best;
+    brume_found_limit best;
     size_t count = 0;
     if (limit->source != BRUME_LIMIT_AUTO || plan->shape.private_keys)
         return BRUME_OK;
@@ -284,38 +290,31 @@ static brume_status recall_one(brume_ledger *ledger, const brume_question *quest
 }
 
 brume_status brume_choice_recall(brume_ledger *ledger, const brume_question *question,
-                                 bool noisy_too, brume_plan *plan, brume_error *error)
+                                 bool noisy_too, const brume_plan *plan, brume_terms **out,
+                                 brume_error *error)
 {
-    bool any = false; /* of the groups */
-    double cells = plan->shape.cells ? (double)plan->shape.cells : 1;
+    brume_terms *bought = NULL, *found = NULL; /* `bought`: what this price would buy */
+    BRUME_TRY(brume_terms_make(plan, NULL, 0, &bought, error));
+    brume_status status = brume_terms_copy(bought, &found, error);
     chosen one;
-    for (size_t at = 0; next_limit(plan, &at, &one);) {
-        BRUME_TRY(recall_one(ledger, question, plan, noisy_too, &one, one.limit, error));
-        if (one.limit->source != BRUME_LIMIT_LEDGER)
-            continue;
-        any = any || !one.distinct;
-        if (one.distinct) { /* what the choice would have cost buys less noise */
-            BRUME_TRY(brume_distinct_price(plan, one.distinct, error));
-            brume_distinct_choose_limit(one.distinct, cells);
-        }
-    }
-    if (!any)
-        return BRUME_OK;
-    BRUME_TRY(brume_plan_price_limited(plan, error));
-    for (size_t i = 0; i < plan->limit_count; i++)
-        if (plan->limits[i].source == BRUME_LIMIT_LEDGER)
-            brume_plan_choose_limit(plan, &plan->limits[i], cells);
-    brume_plan_apply_limits(plan);
-    return BRUME_OK;
+    for (size_t at = 0; status == BRUME_OK && next_limit(bought, &at, &one);)
+        status = recall_one(
+            ledger, question, plan, noisy_too, &one,
+            one.distinct ? &found->distinct[one.index].limit : &found->limits[one.index], error);
+    if (status == BRUME_OK) /* what the choices would have cost buys less noise */
+        status = brume_terms_make(plan, found, 0, out, error);
+    brume_terms_close(found);
+    brume_terms_close(bought);
+    return status;
 }
 
 brume_status brume_choice_check_new(brume_ledger *ledger, const brume_question *question,
-                                    const brume_plan *plan, brume_error *error)
+                                    const brume_terms *terms, brume_error *error)
 {
     chosen one;
-    for (size_t at = 0; next_limit(plan, &at, &one);) {
-        brume_plan_limit limit = *one.limit;
-        BRUME_TRY(recall_one(ledger, question, plan, false, &one, &limit, error));
+    for (size_t at = 0; next_limit(terms, &at, &one);) {
+        brume_found_limit limit = *one.limit;
+        BRUME_TRY(recall_one(ledger, question, terms->plan, false, &one, &limit, error));
         if (limit.source == BRUME_LIMIT_AUTO)
             return BRUME_OK;
     }

@@ -6,7 +6,7 @@
 #define BRUME_QUERY_COLLECT_AND_DRAW_H
 
 #include "query/collect/collect.h"
-#include "query/plan/plan.h"
+#include "query/plan/plan_terms.h"
 #include "query/release/answer.h"
 #include "query/release/choice.h"
 
@@ -15,12 +15,21 @@ typedef brume_status (*brume_collector)(void *context, const brume_measurement *
                                         brume_bits *bits, brume_collected **out,
                                         brume_error *error);
 
-/* The limits of the plan that are to be chosen are chosen on the way and written into it; `keeper`
- * is told before anything else is drawn. *answer has no cost yet. Errors: those of `collect`, of
- * the keeper, of the samplers and of brume_present. */
-BRUME_MUST_USE brume_status brume_collect_and_draw(brume_plan *plan, brume_collector collect,
-                                                   void *context, brume_bits *bits,
+/* What comes out: the answer, which has no cost yet, and the terms that it was drawn on. */
+typedef struct brume_released {
+    brume_query_answer *answer;
+    brume_terms *terms;
+} brume_released;
+
+/* What both hold. */
+void brume_released_close(brume_released *released);
+
+/* Limits that the terms do not know are chosen on the way; `keeper` is told before anything else is
+ * drawn. Errors: those of `collect`, of the keeper, of the samplers and of brume_present. */
+BRUME_MUST_USE brume_status brume_collect_and_draw(const brume_terms *terms,
+                                                   brume_collector collect, void *context,
+                                                   brume_bits *bits,
                                                    const brume_choice_keeper *keeper,
-                                                   brume_query_answer **answer, brume_error *error);
+                                                   brume_released *out, brume_error *error);
 
 #endif

@@ -104,29 +104,31 @@ static brume_status open_noise(brume_noise_kind kind, double scale, brume_noise 
 }
 
 /* What is noised, in steps of 2^-shift of the grid. */
-static brume_i128 noiseless(const brume_plan *plan, const brume_measure *measure,
+static brume_i128 noiseless(const brume_terms *terms, const brume_measure *measure,
                             const brume_bounded_group *group)
 {
-    if (!plan->by_totals || measure->kind == BRUME_MEASURE_UNITS)
+    if (!terms->plan->by_totals || measure->kind == BRUME_MEASURE_UNITS)
         return exact(measure, group);
-    return group->limited[measure - plan->measures];
+    return group->limited[measure - terms->measures];
 }
 
 /* noisy[i] = exact number of groups[i] + noise, in grid steps. */
-static brume_status add_noise(const brume_plan *plan, const brume_measure *measure,
+static brume_status add_noise(const brume_terms *terms, const brume_measure *measure,
                               const brume_bounded_group *const *groups, size_t count,
                               brume_bits *bits, double *noisy, brume_error *error)
 {
+    const brume_plan *plan = terms->plan;
     brume_noise *noise = NULL;
     int64_t *draws = malloc((count + 1) * sizeof *draws);
     if (!draws)
         return brume_no_memory(error, "the noise");
     brume_status status =
-        open_noise(plan->price.noise, ldexp(measure->scale, measure->shift), &noise, error);
+        open_noise(plan->noise, ldexp(measure->scale, measure->shift), &noise, error);
     if (status == BRUME_OK)
         status = brume_noise_fill(noise, bits, draws, count, error);
     for (size_t i = 0; status == BRUME_OK && i < count; i++)
-        noisy[i] = ldexp((double)(noiseless(plan, measure, groups[i]) + draws[i]), -measure->shift);
+        noisy[i] =
+            ldexp((double)(noiseless(terms, measure, groups[i]) + draws[i]), -measure->shift);
     brume_noise_close(noise);
     free(draws);
     return status;
@@ -173,10 +175,11 @@ static int64_t *selected_in(const brume_plan *plan, const brume_drawn *drawn, si
 }
 
 /* The measure `first` in a group, and all later ones like it: their list is put in order once. */
-static brume_status draw_quantiles(const brume_plan *plan, brume_drawn *drawn, size_t first,
+static brume_status draw_quantiles(const brume_terms *terms, brume_drawn *drawn, size_t first,
                                    size_t group, brume_bits *bits, brume_error *error)
 {
-    const brume_measure *measure = &plan->measures[first];
+    const brume_plan *plan = terms->plan;
+    const brume_measure *measure = &terms->measures[first];
     const brume_bounded_value *value = &drawn->groups[group]->values[measure->expression];
     size_t count = (size_t)value->count;
     if (measure->fraction_count > 1)
@@ -190,10 +193,10 @@ static brume_status draw_quantiles(const brume_plan *plan, brume_drawn *drawn, s
     BRUME_TRY(brume_ranked_open(value->kept, value->weights, count, measure->low, measure->high,
                                 points, &list, error));
     for (size_t i = first; status == BRUME_OK && i < plan->measure_count; i++)
-        if (ranks_alike(measure, &plan->measures[i]))
+        if (ranks_alike(measure, &terms->measures[i]))
             status = brume_rank_in(bits, &list, measure->low, measure->high,
-                                   plan->measures[i].fractions[0][0],
-                                   plan->measures[i].fractions[0][1], plan->measures[i].scale,
+                                   terms->measures[i].fractions[0][0],
+                                   terms->measures[i].fractions[0][1], terms->measures[i].scale,
                                    selected_in(plan, drawn, i, group), error);
     brume_ranked_close(&list);
     return status;
@@ -222,27 +225,28 @@ static brume_status draw_mode(const brume_measure *measure, const brume_bounded_
     return status;
 }
 
-static brume_status draw_selections(const brume_plan *plan, brume_drawn *drawn, brume_bits *bits,
+static brume_status draw_selections(const brume_terms *terms, brume_drawn *drawn, brume_bits *bits,
                                     brume_error *error)
 {
+    const brume_plan *plan = terms->plan;
     size_t total = 0;
     drawn->selected_at = calloc(plan->measure_count + 1, sizeof *drawn->selected_at);
     for (size_t i = 0; drawn->selected_at && i < plan->measure_count; i++) {
-        size_t fractions = plan->measures[i].fraction_count;
+        size_t fractions = terms->measures[i].fraction_count;
         drawn->selected_at[i] = total;
-        total += is_selection(&plan->measures[i]) ? drawn->count * (fractions ? fractions : 1) : 0;
+        total += is_selection(&terms->measures[i]) ? drawn->count * (fractions ? fractions : 1) : 0;
     }
     drawn->selected = calloc(total + 1, sizeof *drawn->selected);
     if (!drawn->selected || !drawn->selected_at)
         return brume_no_memory(error, "the noise");
     for (size_t i = 0; i < plan->measure_count; i++) {
-        const brume_measure *measure = &plan->measures[i];
+        const brume_measure *measure = &terms->measures[i];
         bool done = false; /* with those before it */
         for (size_t j = 0; j < i; j++)
-            done = done || ranks_alike(&plan->measures[j], measure);
+            done = done || ranks_alike(&terms->measures[j], measure);
         for (size_t g = 0; is_selection(measure) && !done && g < drawn->count; g++)
             if (measure->kind == BRUME_MEASURE_QUANTILES)
-                BRUME_TRY(draw_quantiles(plan, drawn, i, g, bits, error));
+                BRUME_TRY(draw_quantiles(terms, drawn, i, g, bits, error));
             else
                 BRUME_TRY(draw_mode(measure, drawn->groups[g], bits, selected_in(plan, drawn, i, g),
                                     error));
@@ -278,10 +282,11 @@ static brume_status select_keys(const brume_plan *plan, const brume_bounded_grou
 
 /* Which groups are released; for private keys measure 0 is drawn here, and its noisy units go to
  * `units`. */
-static brume_status release_keys(const brume_plan *plan, const brume_bounded_group *groups,
+static brume_status release_keys(const brume_terms *terms, const brume_bounded_group *groups,
                                  size_t count, brume_bits *bits, brume_drawn *drawn, double *units,
                                  brume_error *error)
 {
+    const brume_plan *plan = terms->plan;
     for (size_t i = 0; i < count; i++)
         drawn->groups[i] = &groups[i];
     drawn->count = count;
@@ -289,10 +294,10 @@ static brume_status release_keys(const brume_plan *plan, const brume_bounded_gro
         return BRUME_OK;
     if (plan->selection)
         return select_keys(plan, groups, count, bits, drawn, units, error);
-    BRUME_TRY(add_noise(plan, &plan->measures[0], drawn->groups, count, bits, units, error));
+    BRUME_TRY(add_noise(terms, &terms->measures[0], drawn->groups, count, bits, units, error));
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if (units[i] >= (double)plan->price.threshold) {
+        if (units[i] >= (double)terms->price.threshold) {
             drawn->groups[kept] = drawn->groups[i];
             units[kept++] = units[i];
         }
@@ -301,13 +306,13 @@ static brume_status release_keys(const brume_plan *plan, const brume_bounded_gro
 }
 
 /* A limit that was not found leaves nothing to draw. */
-static bool is_drawn(const brume_plan *plan, size_t measure)
+static bool is_drawn(const brume_terms *terms, size_t measure)
 {
-    return !plan->by_totals || plan->measure_limit[measure] < 0 ||
-           plan->limits[plan->measure_limit[measure]].known;
+    const brume_found_limit *limit = brume_terms_measure_limit(terms, measure);
+    return !limit || limit->known;
 }
 
-brume_status brume_draw_keys(const brume_plan *plan, const brume_collected *collected,
+brume_status brume_draw_keys(const brume_terms *terms, const brume_collected *collected,
                              brume_bits *bits, brume_drawn *drawn, brume_error *error)
 {
     size_t count = 0;
@@ -315,16 +320,17 @@ brume_status brume_draw_keys(const brume_plan *plan, const brume_collected *coll
     drawn->units = malloc((count + 1) * sizeof *drawn->units);
     drawn->groups = calloc(count + 1, sizeof *drawn->groups);
     return drawn->units && drawn->groups
-               ? release_keys(plan, groups, count, bits, drawn, drawn->units, error)
+               ? release_keys(terms, groups, count, bits, drawn, drawn->units, error)
                : brume_no_memory(error, "the noise");
 }
 
-brume_status brume_draw_groups(const brume_plan *plan, size_t index,
+brume_status brume_draw_groups(const brume_terms *terms, size_t index,
                                const brume_collected *collected, brume_bits *bits,
                                brume_drawn *drawn, brume_error *error)
 {
+    const brume_plan *plan = terms->plan;
     (void)index;
-    BRUME_TRY(brume_check_limited_noise(plan, collected, error));
+    BRUME_TRY(brume_check_limited_noise(terms, collected, error));
     drawn->numbers = calloc(plan->measure_count * drawn->count + 1, sizeof *drawn->numbers);
     if (!drawn->numbers)
         return brume_no_memory(error, "the noise");
@@ -332,12 +338,12 @@ brume_status brume_draw_groups(const brume_plan *plan, size_t index,
         double *to = drawn->numbers + i * drawn->count;
         if (i == 0 && plan->shape.private_keys)
             memcpy(to, drawn->units, drawn->count * sizeof *to);
-        else if (!is_drawn(plan, i))
+        else if (!is_drawn(terms, i))
             for (size_t g = 0; g < drawn->count; g++)
                 to[g] = NAN;
-        else if (!brume_measure_is_selection(&plan->measures[i]))
-            BRUME_TRY(
-                add_noise(plan, &plan->measures[i], drawn->groups, drawn->count, bits, to, error));
+        else if (!brume_measure_is_selection(&terms->measures[i]))
+            BRUME_TRY(add_noise(terms, &terms->measures[i], drawn->groups, drawn->count, bits, to,
+                                error));
     }
-    return draw_selections(plan, drawn, bits, error);
+    return draw_selections(terms, drawn, bits, error);
 }

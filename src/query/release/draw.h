@@ -6,7 +6,7 @@
 #include <brume/bits.h>
 
 #include "query/collect/collect.h"
-#include "query/plan/plan.h"
+#include "query/plan/plan_terms.h"
 
 /* What a measurement other than the groups releases. */
 typedef struct brume_drawn_result {
@@ -32,12 +32,12 @@ void brume_drawn_close(brume_drawn *drawn);
 
 /* Which groups are released: every one of a public domain, or those private ones that pass the
  * test; the others are dropped here. `collected` must outlive what is drawn. */
-BRUME_MUST_USE brume_status brume_draw_keys(const brume_plan *plan,
+BRUME_MUST_USE brume_status brume_draw_keys(const brume_terms *terms,
                                             const brume_collected *collected, brume_bits *bits,
                                             brume_drawn *drawn, brume_error *error);
 
 /* The numbers of the released groups. */
-BRUME_MUST_USE brume_status brume_draw_groups(const brume_plan *plan, size_t index,
+BRUME_MUST_USE brume_status brume_draw_groups(const brume_terms *terms, size_t index,
                                               const brume_collected *collected, brume_bits *bits,
                                               brume_drawn *drawn, brume_error *error);
 

@@ -7,10 +7,11 @@
 #include "base/error.h"
 #include "query/price/error_bar.h"
 
-brume_status brume_draw_bias(const brume_plan *plan, size_t index, const brume_collected *collected,
-                             brume_bits *bits, brume_drawn *drawn, brume_error *error)
+brume_status brume_draw_bias(const brume_terms *terms, size_t index,
+                             const brume_collected *collected, brume_bits *bits, brume_drawn *drawn,
+                             brume_error *error)
 {
-    const brume_measurement *bias = &plan->measurements[index];
+    const brume_measurement *bias = &terms->plan->measurements[index];
     size_t groups = 0;
     const brume_bounded_group *all = brume_collected_groups(collected, &groups);
     if (groups != 1)
@@ -28,12 +29,12 @@ brume_status brume_draw_bias(const brume_plan *plan, size_t index, const brume_c
     return status;
 }
 
-void brume_show_bias(const brume_plan *plan, size_t index, const brume_drawn *drawn,
+void brume_show_bias(const brume_terms *terms, size_t index, const brume_drawn *drawn,
                      size_t aggregate, brume_answer_column *column)
 {
-    const brume_measurement *bias = &plan->measurements[index];
+    const brume_measurement *bias = &terms->plan->measurements[index];
     const double *noisy = drawn->results[index].numbers;
-    const brume_plan_aggregate *from = &plan->aggregates[aggregate];
+    const brume_plan_aggregate *from = &terms->plan->aggregates[aggregate];
     int clamp = BRUME_NOT_MEASURED;
     /* clamping moves sums and ranks, and no count */
     bool counts = from->direct < 0 && from->centred < 0 && from->selection < 0;

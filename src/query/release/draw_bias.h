@@ -6,12 +6,12 @@
 #include "query/release/draw.h"
 
 /* drawn->results[index].numbers: the counts of the measurement, with noise. */
-BRUME_MUST_USE brume_status brume_draw_bias(const brume_plan *plan, size_t index,
+BRUME_MUST_USE brume_status brume_draw_bias(const brume_terms *terms, size_t index,
                                             const brume_collected *collected, brume_bits *bits,
                                             brume_drawn *drawn, brume_error *error);
 
 /* Fill in column->bias of a column that shows an aggregate, where there is something to say. */
-void brume_show_bias(const brume_plan *plan, size_t index, const brume_drawn *drawn,
+void brume_show_bias(const brume_terms *terms, size_t index, const brume_drawn *drawn,
                      size_t aggregate, brume_answer_column *column);
 
 #endif

@@ -85,63 +85,55 @@ static bool counted_there(const brume_plan *plan, const brume_collected *pairs,
 
 /* The units above the edge of the bin, counted in parts with noise, in addition to the histogram.
  */
-static brume_status draw_tail(brume_measurement *distinct, const int64_t *units, brume_bits *bits,
-                              brume_error *error)
+static brume_status draw_tail(const brume_terms *terms, size_t index, const int64_t *units,
+                              brume_bits *bits, brume_found_limit *limit, brume_error *error)
 {
-    brume_plan_limit *limit = &distinct->distinct.limit;
     int64_t parts[BRUME_LIMIT_PARTS] = {0};
     brume_limit_tail drawn = {
-        .from = limit->bin + 1, .looks = 1, .scale = distinct->distinct.tail_scale};
+        .from = limit->bin + 1, .looks = 1, .scale = terms->distinct[index].tail_scale};
     for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
         for (size_t j = brume_limit_part_from(drawn.from, i, BRUME_LIMIT_BINS);
              j < brume_limit_part_from(drawn.from, i + 1, BRUME_LIMIT_BINS); j++)
             parts[i] += units[j];
-    BRUME_TRY(brume_draw_counts(distinct->noise, drawn.scale, parts, BRUME_LIMIT_PARTS, bits,
-                                drawn.noisy, error));
+    BRUME_TRY(brume_draw_counts(terms->plan->measurements[index].noise, drawn.scale, parts,
+                                BRUME_LIMIT_PARTS, bits, drawn.noisy, error));
     limit->tail = drawn;
     return BRUME_OK;
 }
 
-/* A limit from a noisy histogram of the units' pairs, raised where the tail shows a crowd. */
-static brume_status choose(brume_measurement *distinct, const brume_collected *pairs,
-                           const bool *shown, double cells, brume_bits *bits, brume_error *error)
+/* A noisy histogram of the units' pairs, and where it shows a limit the tail above it. */
+static brume_status look(const brume_terms *terms, size_t index, const brume_collected *pairs,
+                         const bool *shown, brume_bits *bits, brume_found_limit *limit,
+                         brume_error *error)
 {
-    brume_plan_limit *limit = &distinct->distinct.limit;
+    const brume_plan_limit *of = limit->of;
+    brume_noise_kind noise = terms->plan->measurements[index].noise;
     uint64_t units[BRUME_LIMIT_BINS];
     int64_t counts[BRUME_LIMIT_BINS], open[BRUME_LIMIT_BINS] = {0}; /* open: the last bin is */
-    brume_plan_forget_limit(limit);
-    limit->bins = brume_limit_bins(limit->ceiling);
-    BRUME_TRY(brume_collected_histogram((brume_collected *)pairs, &limit->of, limit->norm,
+    limit->bins = brume_limit_bins(of->ceiling);
+    BRUME_TRY(brume_collected_histogram((brume_collected *)pairs, &of->of, of->norm,
                                         BRUME_LIMIT_BINS, shown, units, error));
     for (size_t i = 0; i < BRUME_LIMIT_BINS; i++) {
         counts[i] = (int64_t)units[i];
         open[i < limit->bins ? i : limit->bins - 1] += counts[i];
     }
-    limit->gaussian = distinct->noise != BRUME_NOISE_DISCRETE_LAPLACE;
-    limit->scale = distinct->distinct.histogram_scale;
-    BRUME_TRY(brume_draw_counts(distinct->noise, limit->scale, open, limit->bins, bits,
-                                limit->noisy, error));
-    brume_distinct_choose_limit(distinct, cells);
-    if (limit->bin == BRUME_LIMIT_NO_BIN)
-        return BRUME_OK;
-    BRUME_TRY(draw_tail(distinct, counts, bits, error));
-    brume_distinct_choose_limit(distinct, cells);
-    return BRUME_OK;
+    limit->gaussian = noise != BRUME_NOISE_DISCRETE_LAPLACE;
+    limit->scale = terms->distinct[index].histogram_scale;
+    BRUME_TRY(brume_draw_counts(noise, limit->scale, open, limit->bins, bits, limit->noisy, error));
+    brume_terms_decide_distinct(terms, index, limit);
+    return limit->bin == BRUME_LIMIT_NO_BIN ? BRUME_OK
+                                            : draw_tail(terms, index, counts, bits, limit, error);
 }
 
-brume_status brume_distinct_choose(brume_plan *plan, size_t index, const brume_collected *pairs,
-                                   const brume_drawn *drawn, brume_bits *bits, brume_error *error)
+brume_status brume_distinct_look(const brume_terms *terms, size_t index,
+                                 const brume_collected *pairs, const brume_drawn *drawn,
+                                 brume_bits *bits, brume_found_limit *limit, brume_error *error)
 {
-    brume_measurement *distinct = &plan->measurements[index];
-    if (distinct->distinct.limit.source == BRUME_LIMIT_LEDGER)
-        brume_distinct_choose_limit(distinct, (double)drawn->count);
-    if (!brume_distinct_chooses(distinct))
-        return BRUME_OK;
-    if (counted_there(plan, pairs, drawn))
-        return choose(distinct, pairs, NULL, (double)drawn->count, bits, error);
+    if (counted_there(terms->plan, pairs, drawn))
+        return look(terms, index, pairs, NULL, bits, limit, error);
     work room;
-    BRUME_TRY(open_work(plan, pairs, drawn, true, &room, error));
-    brume_status status = choose(distinct, pairs, room.shown, (double)drawn->count, bits, error);
+    BRUME_TRY(open_work(terms->plan, pairs, drawn, true, &room, error));
+    brume_status status = look(terms, index, pairs, room.shown, bits, limit, error);
     free_work(&room);
     return status;
 }
@@ -163,11 +155,13 @@ static brume_status count_values(const brume_measurement *distinct, const brume_
     return BRUME_OK;
 }
 
-brume_status brume_draw_distinct(const brume_plan *plan, size_t index, const brume_collected *pairs,
-                                 brume_bits *bits, brume_drawn *drawn, brume_error *error)
+brume_status brume_draw_distinct(const brume_terms *terms, size_t index,
+                                 const brume_collected *pairs, brume_bits *bits, brume_drawn *drawn,
+                                 brume_error *error)
 {
+    const brume_plan *plan = terms->plan;
     const brume_measurement *distinct = &plan->measurements[index];
-    uint64_t limit = distinct->distinct.limit.limit; /* of the pairs, and of their noise */
+    uint64_t limit = terms->distinct[index].limit.limit; /* of the pairs, and of their noise */
     work room;
     double *noisy = calloc(drawn->count + 1, sizeof *noisy);
     drawn->results[index].numbers = noisy; /* closed with the rest, also on failure */
@@ -180,37 +174,38 @@ brume_status brume_draw_distinct(const brume_plan *plan, size_t index, const bru
                                                              room.counts, error)
                               : count_values(distinct, pairs, limit, &room, error);
     if (status == BRUME_OK)
-        status = brume_draw_counts(distinct->noise, brume_distinct_scale(distinct, limit),
+        status = brume_draw_counts(distinct->noise, brume_distinct_scale(&terms->distinct[index]),
                                    room.counts, drawn->count, bits, noisy, error);
     free_work(&room);
     return status;
 }
 
-void brume_show_distinct(const brume_plan *plan, size_t index, const brume_drawn *drawn,
+void brume_show_distinct(const brume_terms *terms, size_t index, const brume_drawn *drawn,
                          size_t aggregate, brume_answer_column *column)
 {
-    const brume_plan_limit *limit = &plan->measurements[index].distinct.limit;
+    const brume_plan *plan = terms->plan;
+    const brume_found_limit *limit = &terms->distinct[index].limit;
     (void)drawn;
     if (plan->aggregates[aggregate].distinct != (int)index)
         return;
     column->biased = false;
     if (!plan->measurements[index].collection.totals)
         return; /* nothing was cut */
-    bool found = brume_plan_limit_is_counted(limit);
+    bool found = brume_found_is_counted(limit);
     double noisy[BRUME_LIMIT_BINS];
-    brume_limit_histogram histogram = brume_plan_counted(limit, noisy);
+    brume_limit_histogram histogram = brume_found_counted(limit, noisy);
     double beyond = found ? brume_limit_cut_allowance(&histogram, (double)limit->limit) : NAN;
     column->limit = (double)limit->limit;
     column->cut_units = found ? ceil(brume_limit_cut_units(&histogram, limit->bin)) : NAN;
     column->is_limited = true;
-    column->limit_not_found = brume_plan_limit_not_found(limit);
+    column->limit_not_found = brume_found_nothing(limit);
     column->biased = !(beyond <= 0 && column->cut_units <= 0);
     /* A pair beyond the limit is a value less at most, of all groups together. */
     column->cut_allowance = beyond;
     column->cut_not_known = found && isnan(beyond);
     if (!found || isnan(beyond))
         return;
-    brume_limit_histogram whole = brume_plan_histogram(limit); /* with units above the ceiling */
+    brume_limit_histogram whole = brume_found_histogram(limit); /* with units above the ceiling */
     double hidden = ceil(
         brume_limit_hidden_units(&histogram, (double)limit->limit, brume_limit_seen_units(&whole)));
     if (hidden > 0) {

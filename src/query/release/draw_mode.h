@@ -8,7 +8,7 @@
 
 /* drawn->results[index].chosen: for each of the drawn groups the value; NULL where none reaches the
  * threshold. What it points to lives as long as `pairs`. */
-BRUME_MUST_USE brume_status brume_draw_mode(const brume_plan *plan, size_t index,
+BRUME_MUST_USE brume_status brume_draw_mode(const brume_terms *terms, size_t index,
                                             const brume_collected *pairs, brume_bits *bits,
                                             brume_drawn *drawn, brume_error *error);
 

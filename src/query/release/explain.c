@@ -18,39 +18,41 @@ static json_t *ceiling_to_json(uint64_t ceiling)
 }
 
 /* A limit that is still to be chosen leaves the error bar open. */
-static bool is_open(const brume_plan *plan, size_t measure)
+static bool is_open(const brume_terms *terms, size_t measure)
 {
-    const brume_plan_limit *limit = brume_plan_measure_limit(plan, measure);
+    const brume_found_limit *limit = brume_terms_measure_limit(terms, measure);
     return limit && !limit->known;
 }
 
-static json_t *shape_to_json(const brume_plan *plan)
+static json_t *shape_to_json(const brume_terms *terms)
 {
+    const brume_plan *plan = terms->plan;
     return json_pack(
         "{s:o,s:o,s:b,s:o,s:b,s:f,s:o}", "max_groups", ceiling_to_json(plan->shape.max_groups),
         "max_rows", ceiling_to_json(plan->shape.max_rows), "private_keys", plan->shape.private_keys,
         "groups", plan->shape.cells ? json_integer((json_int_t)plan->shape.cells) : json_null(),
-        "charged_as_replace", plan->shape.replace, "cells_moved", plan->price.cells_upper,
+        "charged_as_replace", plan->shape.replace, "cells_moved", terms->price.cells_upper,
         "threshold",
-        plan->shape.private_keys ? json_integer((json_int_t)plan->price.threshold) : json_null());
+        plan->shape.private_keys ? json_integer((json_int_t)terms->price.threshold) : json_null());
 }
 
-static json_t *errors_to_json(const brume_plan *plan)
+static json_t *errors_to_json(const brume_terms *terms)
 {
+    const brume_plan *plan = terms->plan;
     json_t *errors = json_array();
     for (size_t i = 0; errors && i < plan->measure_count; i++) {
-        json_array_append_new(errors, plan->selection || is_open(plan, i) ||
+        json_array_append_new(errors, plan->selection || is_open(terms, i) ||
                                               brume_measure_is_selection(&plan->measures[i])
                                           ? json_null()
-                                          : json_real(brume_plan_width(plan, i, 0.05)));
+                                          : json_real(brume_terms_width(terms, i, 0.05)));
     }
     for (size_t i = 0; errors && i < plan->measurement_count; i++) {
         const brume_measurement *one = &plan->measurements[i];
         if (one->kind == BRUME_MEASUREMENT_DISTINCT) {
-            const brume_plan_limit *limit = &one->distinct.limit;
-            json_array_append_new(
-                errors, limit->known ? json_real(brume_distinct_width(one, limit->limit, 0.05))
-                                     : json_null());
+            json_array_append_new(errors,
+                                  terms->distinct[i].limit.known
+                                      ? json_real(brume_terms_distinct_width(terms, i, 0.05))
+                                      : json_null());
             continue;
         }
         for (size_t j = 0; j < one->count; j++) /* those with a share of their own */
@@ -61,7 +63,7 @@ static json_t *errors_to_json(const brume_plan *plan)
 }
 
 /* Is what is shown computed from the measure? Those after the plan's measures are the measurements
- * of distinct values, as brume_plan_to_json lists them. */
+ * of distinct values, as brume_terms_to_json lists them. */
 static bool is_shown_in(const brume_plan *plan, int measure, const brume_formula *shown)
 {
     if (shown->kind == BRUME_FORMULA_AGGREGATE) {
@@ -160,7 +162,9 @@ brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
 {
     brume_question *question = NULL;
     brume_plan *plan = NULL;
-    brume_status status = brume_prepare(ledger, sql, payment, target, &question, &plan, error);
+    brume_terms *terms = NULL;
+    brume_status status =
+        brume_prepare(ledger, sql, payment, target, &question, &plan, &terms, error);
     json_t *made = NULL;
     if (status == BRUME_OK && question->open_query) {
         made = json_pack("{s:[],s:{s:i,s:i,s:n},s:s,s:s,s:b}", "plan", "cost", "epsilon", 0,
@@ -170,12 +174,12 @@ brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
             status = brume_no_memory(error, "the explanation");
     } else if (status == BRUME_OK) {
         made = json_pack("{s:o,s:o,s:o,s:o,s:s,s:s,s:s,s:b,s:o,s:{s:s,s:f}}", "plan",
-                         brume_plan_to_json(plan), "cost", brume_plan_cost_to_json(plan),
-                         "error_95", errors_to_json(plan), "shape", shape_to_json(plan), "rule",
+                         brume_terms_to_json(terms), "cost", brume_plan_cost_to_json(plan),
+                         "error_95", errors_to_json(terms), "shape", shape_to_json(terms), "rule",
                          brume_rule_word(plan->rule), "sql", question->typed, "normal",
                          question->query->normal, "delta_by_default", plan->delta_by_default,
-                         "limit_plan", brume_plan_limits_to_json(plan), "limits", "chosen",
-                         brume_plan_limits_word(plan), "share", brume_plan_choice_share(plan));
+                         "limit_plan", brume_terms_limits_to_json(terms), "limits", "chosen",
+                         brume_terms_limits_word(terms), "share", brume_terms_choice_share(terms));
         if (!made || !add_where(plan, made) || !add_columns(plan, json_object_get(made, "plan")) ||
             json_object_set_new(made, "columns", outputs_to_json(question->query)) != 0 ||
             json_object_set_new(made, "warnings",
@@ -187,6 +191,7 @@ brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
         if (status == BRUME_OK)
             status = add_recorded(ledger, question, plan, made, error);
     }
+    brume_terms_close(terms);
     brume_query_plan_close(plan);
     brume_question_close(question);
     if (status == BRUME_OK)

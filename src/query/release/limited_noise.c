@@ -6,8 +6,6 @@
 #include "query/release/limited_noise.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "query/plan/plan_limit.h"
@@ -60,10 +58,11 @@ static double norm_of(const brume_plan *plan, const brume_measure *measure,
 }
 
 /* `noise` is what the price buys for a norm of 1. */
-static bool belongs(const brume_plan *plan, size_t index, const brume_collected *collected,
+static bool belongs(const brume_terms *terms, size_t index, const brume_collected *collected,
                     double noise)
 {
-    const brume_measure *measure = &plan->measures[index];
+    const brume_plan *plan = terms->plan;
+    const brume_measure *measure = &terms->measures[index];
     bool selects = brume_measure_is_selection(measure);
     const brume_clipped *clipped = selects ? brume_collected_listed(collected, measure->expression)
                                            : brume_collected_clipped(collected, index);
@@ -75,43 +74,23 @@ static bool belongs(const brume_plan *plan, size_t index, const brume_collected 
     /* a ball of the 1-norm is within that of the 2-norm */
     return agree(measure->scale, scale) && clipped->sum.kind == measure->kind &&
            clipped->sum.value == measure->expression && clipped->sum.shift == measure->shift &&
-           (clipped->p == 1 || plan->price.noise != BRUME_NOISE_DISCRETE_LAPLACE);
+           (clipped->p == 1 || plan->noise != BRUME_NOISE_DISCRETE_LAPLACE);
 }
 
-/* How far choosing went, by the numbers that were drawn for it. */
-static brume_choice_step drawn_step(const brume_plan *plan)
-{
-    brume_choice_step most = BRUME_CHOICE_COUNT;
-    for (size_t i = 0; i < plan->limit_count; i++) {
-        const brume_plan_limit *limit = &plan->limits[i];
-        brume_choice_step step = limit->source != BRUME_LIMIT_AUTO ? BRUME_CHOICE_COUNT
-                                 : limit->tail.looks > 1           ? BRUME_CHOICE_AGAIN
-                                 : limit->tail.scale > 0           ? BRUME_CHOICE_TAIL
-                                 : limit->scale > 0                ? BRUME_CHOICE_HISTOGRAM
-                                                                   : BRUME_CHOICE_COUNT;
-        most = step > most ? step : most;
-    }
-    return most;
-}
-
-brume_status brume_check_limited_noise(const brume_plan *plan, const brume_collected *collected,
+brume_status brume_check_limited_noise(const brume_terms *terms, const brume_collected *collected,
                                        brume_error *error)
 {
-    if (!plan->by_totals)
+    brume_terms *again = NULL;
+    if (!terms->plan->by_totals)
         return BRUME_OK;
-    brume_plan priced = *plan; /* once more, with what choosing took */
-    priced.step = drawn_step(plan);
-    priced.measures = malloc((plan->measure_count + 1) * sizeof *priced.measures);
-    if (!priced.measures)
-        return brume_no_memory(error, "the noise");
-    memcpy(priced.measures, plan->measures, plan->measure_count * sizeof *priced.measures);
-    brume_status status = brume_plan_price_limited(&priced, error);
-    for (size_t i = 0; status == BRUME_OK && i < plan->measure_count; i++) {
-        const brume_plan_limit *limit = brume_plan_measure_limit(plan, i);
-        if (limit && limit->known && !belongs(plan, i, collected, priced.measures[i].noise))
+    BRUME_TRY(brume_terms_make(terms->plan, terms, terms->groups, &again, error));
+    brume_status status = BRUME_OK;
+    for (size_t i = 0; status == BRUME_OK && i < terms->plan->measure_count; i++) {
+        const brume_found_limit *limit = brume_terms_measure_limit(terms, i);
+        if (limit && limit->known && !belongs(terms, i, collected, again->measures[i].noise))
             status = brume_fail(error, BRUME_EINTERNAL, "please report this query",
                                 "the noise of measure %zu is not for the limit of its rows", i);
     }
-    free(priced.measures);
+    brume_terms_close(again);
     return status;
 }

@@ -3,14 +3,13 @@
 #define BRUME_QUERY_LIMITED_NOISE_H
 
 #include "query/collect/collect.h"
-#include "query/plan/plan.h"
+#include "query/plan/plan_terms.h"
 
 /* Work out the scale of every limited measure once more, from the limit, norm and grid that the
  * collection was clipped with and from the price, and compare it with the scale that is to be
- * drawn. The planner writes scales when limits are found, chosen and priced, in several places;
- * what leaves a collection is what was clipped.
+ * drawn. Terms and collection are made apart; what leaves a collection is what was clipped.
  * Errors: BRUME_EINTERNAL if they differ; nothing has been drawn for the measures then. */
-BRUME_MUST_USE brume_status brume_check_limited_noise(const brume_plan *plan,
+BRUME_MUST_USE brume_status brume_check_limited_noise(const brume_terms *terms,
                                                       const brume_collected *collected,
                                                       brume_error *error);
 

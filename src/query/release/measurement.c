@@ -6,9 +6,9 @@
 #include "query/release/draw_mode.h"
 
 typedef struct measurement_functions {
-    brume_status (*draw)(const brume_plan *plan, size_t index, const brume_collected *collected,
+    brume_status (*draw)(const brume_terms *terms, size_t index, const brume_collected *collected,
                          brume_bits *bits, brume_drawn *drawn, brume_error *error);
-    void (*show)(const brume_plan *plan, size_t index, const brume_drawn *drawn, size_t aggregate,
+    void (*show)(const brume_terms *terms, size_t index, const brume_drawn *drawn, size_t aggregate,
                  brume_answer_column *column); /* NULL: the values of the column say it all */
 } measurement_functions;
 
@@ -19,17 +19,18 @@ static const measurement_functions kinds[] = {
     [BRUME_MEASUREMENT_DISTINCT] = {brume_draw_distinct, brume_show_distinct},
 };
 
-brume_status brume_measurement_draw(const brume_plan *plan, size_t index,
+brume_status brume_measurement_draw(const brume_terms *terms, size_t index,
                                     const brume_collected *collected, brume_bits *bits,
                                     brume_drawn *drawn, brume_error *error)
 {
-    return kinds[plan->measurements[index].kind].draw(plan, index, collected, bits, drawn, error);
+    return kinds[terms->plan->measurements[index].kind].draw(terms, index, collected, bits, drawn,
+                                                             error);
 }
 
-void brume_measurement_show(const brume_plan *plan, size_t index, const brume_drawn *drawn,
+void brume_measurement_show(const brume_terms *terms, size_t index, const brume_drawn *drawn,
                             size_t aggregate, brume_answer_column *column)
 {
-    const measurement_functions *kind = &kinds[plan->measurements[index].kind];
+    const measurement_functions *kind = &kinds[terms->plan->measurements[index].kind];
     if (kind->show)
-        kind->show(plan, index, drawn, aggregate, column);
+        kind->show(terms, index, drawn, aggregate, column);
 }

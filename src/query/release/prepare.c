@@ -14,17 +14,19 @@ typedef struct recalling {
     const brume_question *question;
 } recalling;
 
-static brume_status recall(void *context, brume_plan *plan, brume_error *error)
+static brume_status recall(void *context, const brume_plan *plan, brume_terms **out,
+                           brume_error *error)
 {
     const recalling *from = context;
-    return brume_choice_recall(from->ledger, from->question, true, plan, error);
+    return brume_choice_recall(from->ledger, from->question, true, plan, out, error);
 }
 
 /* The price was searched under the limits that the ledger has, however noisy they are; those must
  * be the ones that are used at this price. */
-static brume_status check_recalled(const brume_plan *plan, const char *epsilon, brume_error *error)
+static brume_status check_recalled(const brume_terms *terms, const char *epsilon,
+                                   brume_error *error)
 {
-    if (!brume_plan_chooses(plan))
+    if (!brume_terms_choose(terms))
         return BRUME_OK;
     return brume_fail(error, BRUME_EARGUMENT,
                       "type --limit, or buy a sharper choice first: brume limits \"SQL\" "
@@ -71,7 +73,7 @@ brume_status brume_check_ledger_bytes(brume_ledger *ledger, const brume_question
 
 brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_payment *payment,
                            const brume_target *target, brume_question **question, brume_plan **plan,
-                           brume_error *error)
+                           brume_terms **terms, brume_error *error)
 {
     char epsilon[BRUME_PRICE_TEXT];
     brume_payment chosen = *payment;
@@ -91,11 +93,12 @@ brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_pa
         chosen.rho = NULL;
     }
     BRUME_TRY(brume_query_plan_make((*question)->query, (*question)->tables, &chosen, plan, error));
-    if (!payment->limits_only)
-        BRUME_TRY(brume_choice_recall(ledger, *question, false, *plan, error));
+    BRUME_TRY(payment->limits_only
+                  ? brume_terms_make(*plan, NULL, 0, terms, error)
+                  : brume_choice_recall(ledger, *question, false, *plan, terms, error));
     if (target)
-        BRUME_TRY(check_recalled(*plan, epsilon, error));
+        BRUME_TRY(check_recalled(*terms, epsilon, error));
     BRUME_TRY(check_user_limits(ledger, *question, *plan, error));
     BRUME_TRY(brume_place(*question, *plan, payment->where, error));
-    return brume_rehearse(*question, *plan, error);
+    return brume_rehearse(*question, *terms, error);
 }

@@ -128,7 +128,7 @@ double brume_present_error(const brume_answer_table *all, const brume_answer_row
         value->kind != BRUME_VALUE_NUMBER)
         return NAN;
     interval_source from = {
-        {all->plan, all->drawn, all->modes}, row->group, whole_beta / fmax(1, (double)used), cut};
+        {all->terms, all->drawn, all->modes}, row->group, whole_beta / fmax(1, (double)used), cut};
     brume_interval bar;
     if (!interval_of(formula, &from, &bar))
         return NAN;
@@ -148,7 +148,7 @@ static brume_status fill_row(brume_answer_table *all, size_t group, brume_answer
                              brume_error *error)
 {
     const brume_query *query = all->plan->query;
-    brume_present_source source = {all->plan, all->drawn, all->modes};
+    brume_present_source source = {all->terms, all->drawn, all->modes};
     row->keys = calloc(query->key_count + 1, sizeof *row->keys);
     size_t values = query->aggregate_count + query->window_count;
     row->group = group;
@@ -161,8 +161,8 @@ static brume_status fill_row(brume_answer_table *all, size_t group, brume_answer
         return brume_no_memory(error, "the answer");
     if (brume_flags_near(all->plan))
         row->near = brume_drawn_number(all->drawn, all->plan->units, group) <
-                    (double)all->plan->price.threshold +
-                        brume_plan_width(all->plan, (size_t)all->plan->units, whole_beta);
+                    (double)all->terms->price.threshold +
+                        brume_terms_width(all->terms, (size_t)all->plan->units, whole_beta);
     for (size_t i = 0; i < query->key_count; i++)
         row->keys[i] = brume_key_formula_value(query->keys[i].expression->type,
                                                &all->drawn->groups[group]->keys[i], row->texts[i],
@@ -300,11 +300,13 @@ static brume_status make_answer(const brume_answer_table *all, brume_query_answe
     return BRUME_OK;
 }
 
-brume_status brume_present(const brume_plan *plan, const brume_drawn *drawn,
+brume_status brume_present(const brume_terms *terms, const brume_drawn *drawn,
                            brume_query_answer **out, brume_error *error)
 {
-    brume_answer_table all = {
-        .plan = plan, .drawn = drawn, .rows = calloc(drawn->count + 1, sizeof *all.rows)};
+    brume_answer_table all = {.plan = terms->plan,
+                              .terms = terms,
+                              .drawn = drawn,
+                              .rows = calloc(drawn->count + 1, sizeof *all.rows)};
     brume_status status = all.rows ? fill_modes(&all, error) : brume_no_memory(error, "the answer");
     for (size_t i = 0; status == BRUME_OK && i < drawn->count; i++) {
         all.count = i + 1;

@@ -8,7 +8,7 @@
 
 /* The columns, rows and errors of an answer: aggregates from their measures, HAVING, ORDER BY,
  * LIMIT, and an error bar at 95 % for each value. What it cost is not filled in. */
-BRUME_MUST_USE brume_status brume_present(const brume_plan *plan, const brume_drawn *drawn,
+BRUME_MUST_USE brume_status brume_present(const brume_terms *terms, const brume_drawn *drawn,
                                           brume_query_answer **out, brume_error *error);
 
 #endif

@@ -62,8 +62,8 @@ static void add_details(const brume_answer_table *all, brume_answer_column *colu
     const brume_plan *plan = all->plan;
     int selection = plan->aggregates[aggregate].selection;
     if (selection >= 0) {
-        const brume_measure *measure = &plan->measures[selection];
-        brume_selection_error known = brume_plan_selection_error(plan, (size_t)selection);
+        const brume_measure *measure = &all->terms->measures[selection];
+        brume_selection_error known = brume_terms_selection_error(all->terms, (size_t)selection);
         column->rank_error_95 = known.rank_95;
         column->count_error_95 = known.count_95;
         column->gap_95 = known.gap_95;
@@ -71,7 +71,7 @@ static void add_details(const brume_answer_table *all, brume_answer_column *colu
             column->threshold = (int64_t)measure->threshold;
     }
     for (size_t i = 0; i < plan->measurement_count; i++)
-        brume_measurement_show(plan, i, all->drawn, aggregate, column);
+        brume_measurement_show(all->terms, i, all->drawn, aggregate, column);
 }
 
 static double size_in(const brume_answer_row *row, size_t aggregate)
@@ -118,22 +118,22 @@ static double mean_size(const brume_answer_table *all, size_t aggregate, int cou
 
 /* A unit is in each group once or not at all: a limit of as many groups as are answered cuts
  * nobody. */
-static bool cuts_nobody(const brume_answer_table *all, const brume_plan_limit *limit)
+static bool cuts_nobody(const brume_answer_table *all, const brume_found_limit *limit)
 {
     uint64_t cells = all->plan->shape.cells;
     double groups = cells ? (double)cells : (double)all->drawn->count;
-    double most = brume_plan_limit_value(limit);
-    return limit->known && !brume_plan_limit_not_found(limit) &&
-           limit->of.kind == BRUME_TOTAL_PRESENCE &&
-           (limit->norm == 2 ? most * most : most) >= groups;
+    double most = brume_found_value(limit);
+    return limit->known && !brume_found_nothing(limit) &&
+           limit->of->of.kind == BRUME_TOTAL_PRESENCE &&
+           (limit->of->norm == 2 ? most * most : most) >= groups;
 }
 
 /* About how many units there are: by the histogram; where the first count was so small that none
  * was drawn the limit is one row, and the rows that were counted under it are the units. */
-static double count_of_units(const brume_answer_table *all, const brume_plan_limit *limit,
+static double count_of_units(const brume_answer_table *all, const brume_found_limit *limit,
                              int count)
 {
-    brume_limit_histogram histogram = brume_plan_histogram(limit);
+    brume_limit_histogram histogram = brume_found_histogram(limit);
     double units = brume_limit_seen_units(&histogram), rows = 0;
     for (size_t i = 0; count >= 0 && i < all->drawn->count; i++)
         rows += brume_drawn_number(all->drawn, count, i);
@@ -144,13 +144,13 @@ static double count_of_units(const brume_answer_table *all, const brume_plan_lim
  * of several groups are lengths: what a unit loses in all groups together is at most the square
  * root of their number times that. From released numbers and public ones alone. */
 static void add_cut(const brume_answer_table *all, brume_answer_column *column, size_t aggregate,
-                    const brume_plan_limit *limit, bool by_rows, double step)
+                    const brume_found_limit *limit, bool by_rows, double step)
 {
     const brume_plan_aggregate *from = &all->plan->aggregates[aggregate];
     double noisy[BRUME_LIMIT_BINS];
-    brume_limit_histogram histogram = brume_plan_counted(limit, noisy);
+    brume_limit_histogram histogram = brume_found_counted(limit, noisy);
     double most = (double)limit->limit, beyond = brume_limit_cut_allowance(&histogram, most);
-    if (limit->norm == 2)
+    if (limit->of->norm == 2)
         beyond *= sqrt(all->plan->shape.cells ? (double)all->plan->shape.cells
                                               : fmax(1, (double)all->count));
     double size = by_rows ? mean_size(all, aggregate, from->count) : step;
@@ -170,7 +170,7 @@ static void add_cut(const brume_answer_table *all, brume_answer_column *column, 
 static void add_limit(const brume_answer_table *all, brume_answer_column *column, size_t aggregate)
 {
     const brume_plan *plan = all->plan;
-    const brume_plan_limit *limit = brume_plan_limit_of(plan, aggregate);
+    const brume_found_limit *limit = brume_terms_limit_of(all->terms, aggregate);
     const brume_plan_aggregate *from = &plan->aggregates[aggregate];
     if (from->private_mode && (plan->by_totals || plan->bounded)) {
         column->limit = (double)brume_shape_pairs(&plan->shape);
@@ -180,20 +180,20 @@ static void add_limit(const brume_answer_table *all, brume_answer_column *column
         return;
     bool by_rows = from->direct < 0 && from->centred >= 0 &&
                    plan->query->aggregates[aggregate].kind == BRUME_AGGREGATE_SUM;
-    double step = by_rows ? largest_value(plan, from) : brume_plan_limit_step(plan, limit);
+    double step = by_rows ? largest_value(plan, from) : brume_plan_limit_step(plan, limit->of);
     if (limit->known)
-        column->limit = brume_plan_limit_value(limit) * step;
+        column->limit = brume_found_value(limit) * step;
     column->is_limited = column->biased = true;
-    column->limit_not_found = brume_plan_limit_not_found(limit);
+    column->limit_not_found = brume_found_nothing(limit);
     if (cuts_nobody(all, limit)) {
         column->cut_units = column->cut_allowance = 0;
         column->biased = clamps(plan, aggregate);
         return;
     }
-    if (!brume_plan_limit_is_counted(limit))
+    if (!brume_found_is_counted(limit))
         return;
     double noisy[BRUME_LIMIT_BINS];
-    brume_limit_histogram histogram = brume_plan_counted(limit, noisy);
+    brume_limit_histogram histogram = brume_found_counted(limit, noisy);
     column->cut_units = ceil(brume_limit_cut_units(&histogram, limit->bin));
     double beyond =
         brume_limit_cut_allowance(&histogram, (double)limit->limit); /* NaN: not known */

@@ -9,7 +9,7 @@
 
 /* What values are shown from. */
 typedef struct brume_present_source {
-    const brume_plan *plan;
+    const brume_terms *terms;
     const brume_drawn *drawn;
     const brume_value *modes; /* of undeclared values: modes[measurement * count + group] */
 } brume_present_source;
@@ -37,6 +37,7 @@ typedef struct brume_answer_row {
 
 typedef struct brume_answer_table {
     const brume_plan *plan;
+    const brume_terms *terms;
     const brume_drawn *drawn;
     brume_value *modes;
     char (*mode_texts)[BRUME_KEY_TEXT];

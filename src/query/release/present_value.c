@@ -23,23 +23,23 @@ static double count_of(const brume_drawn *drawn, const brume_plan_aggregate *fro
                               : brume_drawn_number(drawn, from->count, group);
 }
 
-static brume_noisy_moments moments_of(const brume_plan *plan, const brume_drawn *drawn,
+static brume_noisy_moments moments_of(const brume_terms *terms, const brume_drawn *drawn,
                                       const brume_plan_aggregate *from, size_t group)
 {
-    const brume_measure *centred = &plan->measures[from->centred];
+    const brume_measure *centred = &terms->measures[from->centred];
     double centre = (double)brume_measure_centre(centred);
     brume_noisy_moments moments = {
         .count = count_of(drawn, from, group),
         .sum = brume_drawn_number(drawn, from->centred, group),
-        .count_scale = from->public_count ? 0 : plan->measures[from->count].scale,
+        .count_scale = from->public_count ? 0 : terms->measures[from->count].scale,
         .sum_scale = centred->scale,
         .low = (double)centred->low - centre,
         .high = (double)centred->high - centre,
     };
     if (from->squares >= 0) {
-        moments.half_square = (double)brume_measure_half_square(&plan->measures[from->squares]);
+        moments.half_square = (double)brume_measure_half_square(&terms->measures[from->squares]);
         moments.squares = brume_drawn_number(drawn, from->squares, group);
-        moments.squares_scale = plan->measures[from->squares].scale;
+        moments.squares_scale = terms->measures[from->squares].scale;
     }
     return moments;
 }
@@ -51,9 +51,9 @@ static brume_shown around(double raw, double shown, double width)
 
 /* Where a measure is drawn on a finer grid than its values are on, what is shown is rounded to
  * theirs, and may be half a step further off. */
-static double rounding_of(const brume_plan *plan, int measure, double step)
+static double rounding_of(const brume_terms *terms, int measure, double step)
 {
-    return plan->measures[measure].shift > 0 ? step / 2 : 0;
+    return terms->measures[measure].shift > 0 ? step / 2 : 0;
 }
 
 static brume_shown nothing(void)
@@ -61,82 +61,83 @@ static brume_shown nothing(void)
     return (brume_shown){0};
 }
 
-static brume_shown show_count(const brume_plan *plan, const brume_drawn *drawn,
+static brume_shown show_count(const brume_terms *terms, const brume_drawn *drawn,
                               const brume_plan_aggregate *from, size_t group, double beta)
 {
     double raw = brume_drawn_number(drawn, from->count, group);
-    double width = brume_plan_width(plan, (size_t)from->count, beta);
-    return around(raw, fmax(0, rint(raw)), width + rounding_of(plan, from->count, 1));
+    double width = brume_terms_width(terms, (size_t)from->count, beta);
+    return around(raw, fmax(0, rint(raw)), width + rounding_of(terms, from->count, 1));
 }
 
-static brume_shown show_distinct(const brume_plan *plan, const brume_drawn *drawn,
+static brume_shown show_distinct(const brume_terms *terms, const brume_drawn *drawn,
                                  const brume_plan_aggregate *from, size_t group, double beta)
 {
     const double *numbers = drawn->results[from->distinct].numbers;
-    const brume_measurement *distinct = &plan->measurements[from->distinct];
-    const brume_plan_limit *limit = &distinct->distinct.limit;
+    const brume_found_limit *limit = &terms->distinct[from->distinct].limit;
     brume_shown shown = around(numbers[group], fmax(0, rint(numbers[group])),
-                               brume_distinct_width(distinct, limit->limit, beta));
-    if (limit->ceiling == 0 && brume_plan_limit_not_found(limit))
+                               brume_terms_distinct_width(terms, (size_t)from->distinct, beta));
+    if (limit->of->ceiling == 0 && brume_found_nothing(limit))
         shown.has_interval = false;
     return shown;
 }
 
 /* Of values whose number is public: what is shown is within what they can add up to. */
-static brume_shown show_public_sum(const brume_plan *plan, const brume_drawn *drawn,
+static brume_shown show_public_sum(const brume_terms *terms, const brume_drawn *drawn,
                                    const brume_plan_aggregate *from, size_t group, double beta)
 {
+    const brume_plan *plan = terms->plan;
     const brume_plan_value *value = &plan->values[from->value];
     double count = count_of(drawn, from, group);
-    double centre = (double)brume_measure_centre(&plan->measures[from->centred]);
+    double centre = (double)brume_measure_centre(&terms->measures[from->centred]);
     if (count < 1)
         return nothing();
     double steps = brume_drawn_number(drawn, from->centred, group) + centre * count;
     double most = (double)value->high * count, least = (double)value->low * count;
     return around(steps * value->step, fmin(fmax(steps, least), most) * value->step,
-                  brume_plan_width(plan, (size_t)from->centred, beta));
+                  brume_terms_width(terms, (size_t)from->centred, beta));
 }
 
-static brume_shown show_sum(const brume_plan *plan, const brume_drawn *drawn,
+static brume_shown show_sum(const brume_terms *terms, const brume_drawn *drawn,
                             const brume_plan_aggregate *from, size_t group, double beta)
 {
+    const brume_plan *plan = terms->plan;
     const brume_plan_value *value = &plan->values[from->value];
     double raw = 0, width = 0;
     bool exact = value->argument->type.kind != BRUME_TYPE_DOUBLE, rounds = false;
     if (from->public_count)
-        return show_public_sum(plan, drawn, from, group, beta);
+        return show_public_sum(terms, drawn, from, group, beta);
     if (!isfinite(brume_drawn_number(drawn, from->direct >= 0 ? from->direct : from->count, group)))
         return nothing(); /* no limit was found */
     if (from->direct >= 0) {
         raw = brume_drawn_number(drawn, from->direct, group) * value->step;
-        width = brume_plan_width(plan, (size_t)from->direct, beta);
-        rounds = exact && rounding_of(plan, from->direct, 1) > 0;
+        width = brume_terms_width(terms, (size_t)from->direct, beta);
+        rounds = exact && rounding_of(terms, from->direct, 1) > 0;
     } else {
-        const brume_measure *centred = &plan->measures[from->centred];
+        const brume_measure *centred = &terms->measures[from->centred];
         double centre = (double)brume_measure_centre(centred);
-        double scale[] = {centred->scale, plan->measures[from->count].scale};
+        double scale[] = {centred->scale, terms->measures[from->count].scale};
         double coefficient[] = {1, centre};
         raw = (brume_drawn_number(drawn, from->centred, group) +
                centre * brume_drawn_number(drawn, from->count, group)) *
               value->step;
-        width = brume_error_width_combined(plan->price.noise, scale, coefficient, 2, beta) *
-                value->step;
+        width = brume_error_width_combined(plan->noise, scale, coefficient, 2, beta) * value->step;
     }
     double shown = rounds ? rint(raw / value->step) * value->step : raw;
     shown = value->low >= 0 ? fmax(0, shown) : value->high <= 0 ? fmin(0, shown) : shown;
     return around(raw, shown, width + (rounds ? value->step / 2 : 0));
 }
 
-static brume_shown show_mean(const brume_plan *plan, const brume_drawn *drawn,
+static brume_shown show_mean(const brume_terms *terms, const brume_drawn *drawn,
                              const brume_plan_aggregate *from, size_t group, double beta)
 {
-    brume_noisy_moments moments = moments_of(plan, drawn, from, group);
+    const brume_plan *plan = terms->plan;
+    brume_noisy_moments moments = moments_of(terms, drawn, from, group);
     if (moments.count < 1)
         return nothing();
-    const brume_measure *centred = &plan->measures[from->centred];
+    const brume_measure *centred = &terms->measures[from->centred];
     double step = plan->values[from->value].step, centre = (double)brume_measure_centre(centred);
     double mean = moments.sum / moments.count;
-    brume_interval bar = brume_error_mean(plan->price.noise, &moments, beta);
+    brume_interval bar = brume_error_mean(plan->noise, &moments, beta);
     double half_step = plan->values[from->value].argument->type.kind == BRUME_TYPE_DOUBLE
                            ? step / 2
                            : 0; /* rounding of each value to the grid */
@@ -148,11 +149,12 @@ static brume_shown show_mean(const brume_plan *plan, const brume_drawn *drawn,
     return out;
 }
 
-static brume_shown show_variance(const brume_plan *plan, const brume_drawn *drawn,
+static brume_shown show_variance(const brume_terms *terms, const brume_drawn *drawn,
                                  const brume_plan_aggregate *from, brume_aggregate_kind kind,
                                  size_t group, double beta)
 {
-    brume_noisy_moments moments = moments_of(plan, drawn, from, group);
+    const brume_plan *plan = terms->plan;
+    brume_noisy_moments moments = moments_of(terms, drawn, from, group);
     bool sample = kind == BRUME_AGGREGATE_VAR_SAMP || kind == BRUME_AGGREGATE_STDDEV_SAMP;
     bool root = kind == BRUME_AGGREGATE_STDDEV_POP || kind == BRUME_AGGREGATE_STDDEV_SAMP;
     if (moments.count < (sample ? 2 : 1))
@@ -164,7 +166,7 @@ static brume_shown show_variance(const brume_plan *plan, const brume_drawn *draw
     double step = plan->values[from->value].step, unit = step * step;
     double shown = fmin(fmax(raw, 0), most) * factor;
     shown = sample ? fmin(shown, width * width / 2) : shown;
-    brume_interval bar = brume_error_variance(plan->price.noise, &moments, beta);
+    brume_interval bar = brume_error_variance(plan->noise, &moments, beta);
     bar = (brume_interval){bar.lower * factor * unit, bar.upper * factor * unit};
     shown *= unit;
     if (root)
@@ -204,7 +206,7 @@ static brume_value declared_value(const brume_policy_column *column, int64_t ind
 static brume_shown show_selection(const brume_present_source *source,
                                   const brume_plan_aggregate *from, size_t group)
 {
-    const brume_plan *plan = source->plan;
+    const brume_plan *plan = source->terms->plan;
     const brume_drawn *drawn = source->drawn;
     brume_shown out = {0};
     if (from->private_mode) {
@@ -228,7 +230,7 @@ static brume_shown show_selection(const brume_present_source *source,
 static brume_shown show(const brume_present_source *source, size_t aggregate, size_t group,
                         double beta)
 {
-    const brume_plan *plan = source->plan;
+    const brume_plan *plan = source->terms->plan;
     const brume_drawn *drawn = source->drawn;
     const brume_plan_aggregate *from = &plan->aggregates[aggregate];
     brume_aggregate_kind kind = plan->query->aggregates[aggregate].kind;
@@ -236,18 +238,18 @@ static brume_shown show(const brume_present_source *source, size_t aggregate, si
     case BRUME_AGGREGATE_COUNT_ROWS:
     case BRUME_AGGREGATE_COUNT:
     case BRUME_AGGREGATE_COUNT_UNITS:
-        return show_count(plan, drawn, from, group, beta);
+        return show_count(source->terms, drawn, from, group, beta);
     case BRUME_AGGREGATE_COUNT_DISTINCT:
-        return show_distinct(plan, drawn, from, group, beta);
+        return show_distinct(source->terms, drawn, from, group, beta);
     case BRUME_AGGREGATE_SUM:
-        return show_sum(plan, drawn, from, group, beta);
+        return show_sum(source->terms, drawn, from, group, beta);
     case BRUME_AGGREGATE_AVG:
-        return show_mean(plan, drawn, from, group, beta);
+        return show_mean(source->terms, drawn, from, group, beta);
     case BRUME_AGGREGATE_VAR_POP:
     case BRUME_AGGREGATE_VAR_SAMP:
     case BRUME_AGGREGATE_STDDEV_POP:
     case BRUME_AGGREGATE_STDDEV_SAMP:
-        return show_variance(plan, drawn, from, kind, group, beta);
+        return show_variance(source->terms, drawn, from, kind, group, beta);
     case BRUME_AGGREGATE_QUANTILE:
     case BRUME_AGGREGATE_MODE:
         break;
@@ -259,7 +261,7 @@ brume_shown brume_present_show(const brume_present_source *source, size_t aggreg
                                double beta)
 {
     brume_shown shown = show(source, aggregate, group, beta);
-    if (brume_plan_cut_is_unknown(source->plan, aggregate))
+    if (brume_terms_cut_is_unknown(source->terms, aggregate))
         shown.has_interval = false; /* the noise alone would say nothing of the truth */
     return shown;
 }

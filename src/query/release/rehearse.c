@@ -54,7 +54,7 @@ static brume_status check_limits(const brume_plan *plan, brume_error *error)
             same = enforced->max_groups == brume_shape_pairs(priced) && enforced->max_rows == 1;
         else if (measurement->kind == BRUME_MEASUREMENT_DISTINCT) /* cut when the limit is known */
             same = enforced->cells == 0 && enforced->all_groups &&
-                   (enforced->totals || measurement->distinct.limit.known) &&
+                   (enforced->totals || measurement->distinct.limit.source != BRUME_LIMIT_AUTO) &&
                    enforced->totals == (plan->query->unit && !plan->query->one_row_per_unit);
         else if (measurement->kind == BRUME_MEASUREMENT_BIAS)
             same = enforced->max_groups == 1 && enforced->max_rows == 1;
@@ -96,8 +96,9 @@ static bool are_chances_paid_for(const brume_plan *plan, double delta)
 /* A key or a value that one unit alone has is shown with at most the probability that is charged as
  * delta. Threshold and charge are made apart, and thresholds are made again when limits are chosen.
  */
-static brume_status check_thresholds(const brume_plan *plan, brume_error *error)
+static brume_status check_thresholds(const brume_terms *terms, brume_error *error)
 {
+    const brume_plan *plan = terms->plan;
     double shown = 0, charged = brume_decimal_upper(&plan->charge.delta);
     uint64_t keys = plan->by_totals ? 1 : plan->shape.max_groups; /* that a unit is counted in */
     if (plan->limits_only)
@@ -107,12 +108,12 @@ static brume_status check_thresholds(const brume_plan *plan, brume_error *error)
                           "keys are shown more often than the price of %.3g and %.3g allows",
                           brume_decimal_upper(&plan->charge.amount), charged);
     if (plan->shape.private_keys && !plan->selection)
-        shown = brume_key_shown_upper(tail_of(plan->price.noise), plan->measures[0].scale, keys,
-                                      plan->price.threshold);
+        shown = brume_key_shown_upper(tail_of(plan->noise), terms->measures[0].scale, keys,
+                                      terms->price.threshold);
     for (size_t i = 0; i < plan->measure_count; i++) {
-        const brume_measure *one = &plan->measures[i];
+        const brume_measure *one = &terms->measures[i];
         if (one->kind == BRUME_MEASURE_PRIVATE_MODE)
-            shown += brume_key_shown_upper(tail_of(brume_measure_noise(one, plan->price.noise)),
+            shown += brume_key_shown_upper(tail_of(brume_measure_noise(one, plan->noise)),
                                            one->scale, brume_shape_pairs(&plan->shape),
                                            one->threshold);
     }
@@ -154,9 +155,9 @@ static brume_status try_statements(const brume_question *question, const brume_p
 /* ---- draws ---- */
 
 /* So many units that a private key is shown, as far as noise lets one say so. */
-static uint64_t enough_units(const brume_plan *plan)
+static uint64_t enough_units(const brume_terms *terms)
 {
-    uint64_t threshold = plan->shape.private_keys ? plan->price.threshold : 0;
+    uint64_t threshold = terms->plan->shape.private_keys ? terms->price.threshold : 0;
     return threshold < UINT64_C(1) << 60 ? 2 * threshold : threshold;
 }
 
@@ -164,24 +165,24 @@ static uint64_t enough_units(const brume_plan *plan)
 static brume_status collect_nothing(void *context, const brume_measurement *measurement,
                                     brume_bits *bits, brume_collected **out, brume_error *error)
 {
-    const brume_plan *plan = context;
-    uint64_t units = measurement->kind == BRUME_MEASUREMENT_GROUPS ? enough_units(plan) : 0;
+    const brume_terms *terms = context;
+    uint64_t units = measurement->kind == BRUME_MEASUREMENT_GROUPS ? enough_units(terms) : 0;
     return brume_collect_nothing(&measurement->collection, units, bits, out, error);
 }
 
-brume_status brume_rehearse(const brume_question *question, brume_plan *plan, brume_error *error)
+brume_status brume_rehearse(const brume_question *question, const brume_terms *terms,
+                            brume_error *error)
 {
-    BRUME_TRY(check_sizes(plan, error));
-    BRUME_TRY(check_limits(plan, error));
-    BRUME_TRY(try_statements(question, plan, error));
+    BRUME_TRY(check_sizes(terms->plan, error));
+    BRUME_TRY(check_limits(terms->plan, error));
+    BRUME_TRY(try_statements(question, terms->plan, error));
     brume_bits *bits = NULL;
     BRUME_TRY(brume_bits_open(&bits, error));
-    brume_query_answer *answer = NULL;
+    brume_released nothing = {0};
     brume_status status =
-        brume_collect_and_draw(plan, collect_nothing, plan, bits, NULL, &answer, error);
-    brume_query_answer_close(answer);
+        brume_collect_and_draw(terms, collect_nothing, (void *)terms, bits, NULL, &nothing, error);
+    brume_released_close(&nothing);
     brume_bits_close(bits);
     BRUME_TRY(status);
-    BRUME_TRY(brume_plan_forget_limits(plan, error));
-    return check_thresholds(plan, error); /* of what will be drawn */
+    return check_thresholds(terms, error);
 }

@@ -11,10 +11,10 @@
 #ifndef BRUME_QUERY_REHEARSE_H
 #define BRUME_QUERY_REHEARSE_H
 
-#include "query/plan/plan.h"
 #include "query/plan/question.h"
+#include "query/plan/plan_terms.h"
 
-BRUME_MUST_USE brume_status brume_rehearse(const brume_question *question, brume_plan *plan,
+BRUME_MUST_USE brume_status brume_rehearse(const brume_question *question, const brume_terms *terms,
                                            brume_error *error);
 
 #endif

@@ -1,0 +1,438 @@
+/* The terms of a release: limits by the looks that were taken, and the noise that follows.
+ *
+ * Promise: what is here is a function of the plan and of noisy numbers; the steps of choosing that
+ * have numbers are paid for, and what they leave of the price buys the rest. */
+#include "query/plan/plan_terms.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "number/rounding.h"
+#include "query/limit/clip.h"
+#include "query/limit/expect.h"
+#include "query/limit/grid.h"
+#include "query/plan/plan_distinct.h"
+#include "query/plan/plan_limit.h"
+#include "query/price/error_bar.h"
+#include "query/price/price_parts.h"
+
+/* ---- what was found out of one limit ---- */
+
+bool brume_limit_counts_rows(const brume_plan_limit *limit)
+{
+    brume_found_limit nothing = {.of = limit};
+    return brume_found_histogram(&nothing).base == 0;
+}
+
+brume_limit_histogram brume_found_histogram(const brume_found_limit *limit)
+{
+    double most = limit->of->reach;
+    uint64_t reach = most < 0x1p62 ? (uint64_t)fmax(1, most) : UINT64_C(1) << 62;
+    brume_limit_histogram made = {.noisy = limit->noisy,
+                                  .bins = limit->bins,
+                                  .gaussian = limit->gaussian,
+                                  .scale = limit->scale,
+                                  .base = brume_limit_bin(reach, 1, BRUME_LIMIT_BINS),
+                                  .first = limit->first,
+                                  .tail = limit->tail};
+    return made;
+}
+
+brume_limit_histogram brume_found_counted(const brume_found_limit *limit,
+                                          double noisy[BRUME_LIMIT_BINS])
+{
+    brume_limit_histogram made = brume_found_histogram(limit);
+    memcpy(noisy, limit->noisy, sizeof limit->noisy);
+    if (limit->bins > 0 && limit->bins < BRUME_LIMIT_BINS)
+        noisy[limit->bins - 1] = 0;
+    made.noisy = noisy;
+    made.bins = BRUME_LIMIT_BINS;
+    return made;
+}
+
+bool brume_found_nothing(const brume_found_limit *limit)
+{
+    return limit->bins > 0 && limit->bin == BRUME_LIMIT_NO_BIN;
+}
+
+bool brume_found_is_counted(const brume_found_limit *limit)
+{
+    return limit->bins > 0 && limit->bin != BRUME_LIMIT_NO_BIN;
+}
+
+const char *brume_found_earlier_word(const brume_found_limit *limit)
+{
+    static const char *const words[] = {
+        [BRUME_EARLIER_NOT_FOUND] = "not found", [BRUME_EARLIER_NOISY] = "noisy"};
+    return limit->source == BRUME_LIMIT_AUTO ? words[limit->earlier] : NULL;
+}
+
+double brume_found_value(const brume_found_limit *limit)
+{
+    return limit->square ? brume_sqrt_up((double)limit->square) : brume_count_up(limit->limit);
+}
+
+/* How far choosing went, by the numbers that were drawn for it, or will go whatever is drawn: first
+ * counts, and histograms where a sum is limited. */
+static brume_choice_step step_of(const brume_found_limit *limit)
+{
+    if (limit->source != BRUME_LIMIT_AUTO)
+        return BRUME_CHOICE_COUNT;
+    if (limit->tail.scale > 0)
+        return limit->tail.looks > 1 ? BRUME_CHOICE_AGAIN : BRUME_CHOICE_TAIL;
+    return limit->scale > 0 || !brume_limit_counts_rows(limit->of) ? BRUME_CHOICE_HISTOGRAM
+                                                                   : BRUME_CHOICE_COUNT;
+}
+
+/* ---- which limit it is ---- */
+
+/* By the rule, over so many groups, where `noise` is the scale for a limit of 1. A limit above the
+ * owner's ceiling becomes the ceiling; its bin is then the last one whose units the ceiling does
+ * not cut. */
+static void decide(brume_found_limit *limit, double noise, bool gaussian, double groups)
+{
+    uint64_t ceiling = limit->of->ceiling;
+    brume_limit_histogram histogram = brume_found_histogram(limit);
+    limit->bin = brume_limit_decide(&histogram, brume_limit_need(noise, gaussian, groups));
+    limit->known = limit->bin != BRUME_LIMIT_NO_BIN || ceiling > 0 ||
+                   limit->of->of.kind != BRUME_TOTAL_SUM;
+    limit->square = 0;
+    limit->limit = 1;
+    if (limit->bin != BRUME_LIMIT_NO_BIN)
+        limit->limit = brume_limit_edge(limit->bin);
+    else if (ceiling > 0)
+        limit->limit = ceiling;
+    if (ceiling == 0 || limit->limit <= ceiling)
+        return;
+    limit->limit = ceiling;
+    limit->bin = brume_limit_bins(ceiling) - 1;
+    if (brume_limit_edge(limit->bin) > ceiling)
+        limit->bin--; /* not the first bin: its edge is 1 */
+}
+
+void brume_terms_decide(const brume_terms *terms, size_t index, brume_found_limit *limit)
+{
+    const brume_plan *plan = terms->plan;
+    double noise = 0;
+    for (size_t i = 0; i < plan->measure_count; i++)
+        if (brume_plan_limit_index(plan, i) == (int)index)
+            noise = fmax(noise, terms->measures[i].noise);
+    decide(limit, noise, plan->noise != BRUME_NOISE_DISCRETE_LAPLACE, terms->groups);
+}
+
+void brume_terms_decide_distinct(const brume_terms *terms, size_t measurement,
+                                 brume_found_limit *limit)
+{
+    bool gaussian = terms->plan->measurements[measurement].noise != BRUME_NOISE_DISCRETE_LAPLACE;
+    decide(limit, terms->distinct[measurement].scale, gaussian, terms->groups);
+}
+
+/* ---- making terms ---- */
+
+void brume_terms_close(brume_terms *terms)
+{
+    if (!terms)
+        return;
+    free(terms->limits);
+    free(terms->measures);
+    free(terms->distinct);
+    free(terms);
+}
+
+/* A limit as it is before anybody looked. */
+static brume_found_limit not_found_yet(const brume_plan_limit *of)
+{
+    return (brume_found_limit){.of = of,
+                               .source = of->source,
+                               .known = of->source != BRUME_LIMIT_AUTO,
+                               .limit = of->limit,
+                               .square = of->square,
+                               .bin = BRUME_LIMIT_NO_BIN};
+}
+
+static brume_status open(const brume_plan *plan, const brume_terms *found, brume_terms **out,
+                         brume_error *error)
+{
+    brume_terms *made = calloc(1, sizeof *made);
+    if (made) {
+        made->limits = calloc(plan->limit_count + 1, sizeof *made->limits);
+        made->measures = calloc(plan->measure_count + 1, sizeof *made->measures);
+        made->distinct = calloc(plan->measurement_count + 1, sizeof *made->distinct);
+    }
+    if (!made || !made->limits || !made->measures || !made->distinct) {
+        brume_terms_close(made);
+        return brume_no_memory(error, "a plan");
+    }
+    made->plan = plan;
+    made->price.noise = plan->noise;
+    for (size_t i = 0; i < plan->limit_count; i++)
+        made->limits[i] = found ? found->limits[i] : not_found_yet(&plan->limits[i]);
+    for (size_t i = 0; i < plan->measurement_count; i++)
+        if (plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT)
+            made->distinct[i].limit = found ? found->distinct[i].limit
+                                            : not_found_yet(&plan->measurements[i].distinct.limit);
+    memcpy(made->measures, plan->measures, plan->measure_count * sizeof *made->measures);
+    *out = made;
+    return BRUME_OK;
+}
+
+static size_t count_choices(const brume_terms *terms)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < terms->plan->limit_count; i++)
+        count += terms->limits[i].source == BRUME_LIMIT_AUTO;
+    return count;
+}
+
+/* The noise for a limit of 1, and what choosing takes. */
+static brume_status price_totals(brume_terms *terms, brume_error *error)
+{
+    const brume_plan *plan = terms->plan;
+    brume_limited_shape shape = {.cells = plan->shape.private_keys ? 0 : plan->shape.cells,
+                                 .replace = plan->shape.replace,
+                                 .pairs = brume_shape_pairs(&plan->shape),
+                                 .choices = count_choices(terms),
+                                 .choices_only = plan->limits_only};
+    for (size_t i = 0; i < plan->limit_count; i++) { /* what one limit buys, each pays for */
+        brume_choice_step step = step_of(&terms->limits[i]);
+        terms->step = step > terms->step ? step : terms->step;
+    }
+    return brume_limited_pay(terms->measures, plan->measure_count, &shape, plan->noise,
+                             plan->amount, plan->allowed_delta, terms->step, &terms->limited,
+                             &terms->price, error);
+}
+
+/* Where a unit has one row in a group: all of it is known. */
+static brume_status price_rows(brume_terms *terms, brume_error *error)
+{
+    const brume_plan *plan = terms->plan;
+    brume_status (*pay)(brume_measure *, size_t, const brume_shape *, double, double, brume_price *,
+                        brume_error *) = plan->noise == BRUME_NOISE_DISCRETE_LAPLACE
+                                             ? brume_price_laplace
+                                         : plan->noise == BRUME_NOISE_ROUNDED_GAUSSIAN
+                                             ? brume_price_gaussian
+                                             : brume_price_concentrated;
+    BRUME_TRY(pay(terms->measures, plan->measure_count, &plan->shape, plan->amount,
+                  plan->allowed_delta, &terms->price, error));
+    if (plan->selection) {
+        terms->price.threshold = plan->half_shown;
+        terms->price.delta = plan->allowed_delta; /* all of it is used */
+    }
+    return BRUME_OK;
+}
+
+/* What one unit of the limit is worth to the measure. */
+static double reach_up(const brume_measure *measure)
+{
+    uint64_t reach = brume_measure_reach(measure);
+    if (measure->kind == BRUME_MEASURE_CENTRED)
+        return brume_count_up(reach > 1 ? reach : 1);
+    if (measure->kind == BRUME_MEASURE_SQUARES)
+        return brume_count_up(reach > 1 ? (reach * reach + 1) / 2 : 1);
+    return 1;
+}
+
+/* A count or sum of all rows is clamped and stays on its own grid; what is scaled needs a finer
+ * one. */
+static bool is_refined(const brume_plan *plan, const brume_measure *measure)
+{
+    return measure->kind == BRUME_MEASURE_CENTRED || measure->kind == BRUME_MEASURE_SQUARES ||
+           plan->shape.cells != 1;
+}
+
+/* Sensitivities, scales and shifts of the measures under the limits. */
+static void apply_limits(brume_terms *terms)
+{
+    for (size_t i = 0; i < terms->plan->measure_count; i++) {
+        brume_measure *measure = &terms->measures[i];
+        const brume_found_limit *found = brume_terms_measure_limit(terms, i);
+        if (!found)
+            continue;
+        double limit = brume_found_value(found);
+        if (brume_measure_is_selection(measure)) {
+            measure->sensitivity = limit;
+            measure->scale = brume_divide_down(1, brume_multiply_up(limit, measure->noise));
+            continue;
+        }
+        double sensitivity = brume_multiply_up(limit, reach_up(measure));
+        measure->shift =
+            brume_limit_shift(sensitivity, is_refined(terms->plan, measure), measure->noise);
+        measure->sensitivity = sensitivity;
+        measure->scale = brume_multiply_up(sensitivity, measure->noise);
+    }
+}
+
+static brume_status make(brume_terms *terms, brume_error *error)
+{
+    const brume_plan *plan = terms->plan;
+    if (plan->measure_count > 0)
+        BRUME_TRY(plan->by_totals ? price_totals(terms, error) : price_rows(terms, error));
+    for (size_t i = 0; i < plan->limit_count; i++)
+        if (terms->limits[i].bins > 0)
+            brume_terms_decide(terms, i, &terms->limits[i]);
+    apply_limits(terms);
+    for (size_t i = 0; i < plan->measurement_count; i++) {
+        brume_distinct_terms *distinct = &terms->distinct[i];
+        if (!distinct->limit.of)
+            continue;
+        BRUME_TRY(brume_distinct_price(plan, &plan->measurements[i], distinct, error));
+        if (distinct->limit.bins > 0)
+            brume_terms_decide_distinct(terms, i, &distinct->limit);
+    }
+    return BRUME_OK;
+}
+
+brume_status brume_terms_make(const brume_plan *plan, const brume_terms *found, double groups,
+                              brume_terms **out, brume_error *error)
+{
+    brume_terms *made = NULL;
+    BRUME_TRY(open(plan, found, &made, error));
+    made->groups = fmax(1, groups > 0 ? groups : (double)plan->shape.cells);
+    brume_status status = make(made, error);
+    if (status != BRUME_OK) {
+        brume_terms_close(made);
+        return status;
+    }
+    *out = made;
+    return BRUME_OK;
+}
+
+brume_status brume_terms_copy(const brume_terms *terms, brume_terms **out, brume_error *error)
+{
+    const brume_plan *plan = terms->plan;
+    brume_terms *made = NULL;
+    BRUME_TRY(open(plan, terms, &made, error));
+    made->groups = terms->groups;
+    memcpy(made->measures, terms->measures, plan->measure_count * sizeof *made->measures);
+    memcpy(made->distinct, terms->distinct, plan->measurement_count * sizeof *made->distinct);
+    made->price = terms->price;
+    made->limited = terms->limited;
+    made->step = terms->step;
+    *out = made;
+    return BRUME_OK;
+}
+
+/* ---- what they say of limits ---- */
+
+bool brume_terms_choose(const brume_terms *terms)
+{
+    bool any = count_choices(terms) > 0;
+    for (size_t i = 0; i < terms->plan->measurement_count; i++)
+        any = any || brume_distinct_chooses(&terms->distinct[i]);
+    return any;
+}
+
+const brume_found_limit *brume_terms_measure_limit(const brume_terms *terms, size_t measure)
+{
+    int limit = brume_plan_limit_index(terms->plan, measure);
+    return limit < 0 ? NULL : &terms->limits[limit];
+}
+
+const brume_found_limit *brume_terms_limit_of(const brume_terms *terms, size_t aggregate)
+{
+    const brume_plan_limit *limit = brume_plan_limit_of(terms->plan, aggregate);
+    return limit ? &terms->limits[limit - terms->plan->limits] : NULL;
+}
+
+bool brume_terms_cut_is_unknown(const brume_terms *terms, size_t aggregate)
+{
+    const brume_found_limit *limit = brume_terms_limit_of(terms, aggregate);
+    brume_aggregate_kind kind = terms->plan->query->aggregates[aggregate].kind;
+    bool adds_up = kind == BRUME_AGGREGATE_COUNT_ROWS || kind == BRUME_AGGREGATE_COUNT ||
+                   kind == BRUME_AGGREGATE_COUNT_UNITS || kind == BRUME_AGGREGATE_SUM;
+    return adds_up && limit && brume_found_nothing(limit) && limit->of->ceiling == 0;
+}
+
+double brume_terms_groups_choice_share(const brume_terms *terms)
+{
+    const brume_plan *plan = terms->plan;
+    if (count_choices(terms) == 0)
+        return 0;
+    if (plan->limits_only)
+        return brume_plan_joint_share(plan);
+    int p = plan->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
+    return brume_plan_joint_share(plan) * brume_limited_choice_share(p, plan->amount, terms->step);
+}
+
+double brume_terms_choice_share(const brume_terms *terms)
+{
+    const brume_plan *plan = terms->plan;
+    double share = brume_terms_groups_choice_share(terms);
+    for (size_t i = 0; i < plan->measurement_count; i++)
+        if (brume_distinct_chooses(&terms->distinct[i]))
+            share += brume_distinct_choice_share(plan, &plan->measurements[i]);
+    return share;
+}
+
+static bool has_source(const brume_terms *terms, brume_limit_source source)
+{
+    for (size_t i = 0; i < terms->plan->limit_count; i++)
+        if (terms->limits[i].source == source)
+            return true;
+    for (size_t i = 0; i < terms->plan->measurement_count; i++)
+        if (terms->distinct[i].limit.of && terms->distinct[i].limit.source == source)
+            return true;
+    return false;
+}
+
+const char *brume_terms_limits_word(const brume_terms *terms)
+{
+    static const brume_limit_source dearest_first[] = {BRUME_LIMIT_AUTO, BRUME_LIMIT_LEDGER,
+                                                       BRUME_LIMIT_TYPED, BRUME_LIMIT_POLICY};
+    for (size_t i = 0; i < sizeof dearest_first / sizeof *dearest_first; i++)
+        if (has_source(terms, dearest_first[i]))
+            return brume_limit_source_word(dearest_first[i]);
+    return terms->plan->bounded ? "policy" : "none";
+}
+
+/* ---- what they say of noise ---- */
+
+double brume_terms_width(const brume_terms *terms, size_t measure, double beta)
+{
+    const brume_measure *one = &terms->measures[measure];
+    return brume_plan_step(terms->plan, one) *
+           ldexp(brume_error_width(brume_measure_noise(one, terms->plan->noise),
+                                   ldexp(one->scale, one->shift), beta),
+                 -one->shift);
+}
+
+double brume_terms_width_at(const brume_terms *terms, size_t measure, double limit)
+{
+    const brume_measure *one = &terms->measures[measure];
+    if (brume_measure_is_selection(one))
+        return brume_selection_width(one, 1 / (limit * one->noise), 0.05);
+    double scale = limit * reach_up(one) * one->noise;
+    int shift = brume_limit_shift(limit * reach_up(one), is_refined(terms->plan, one), one->noise);
+    return ldexp(brume_error_width(terms->plan->noise, ldexp(scale, shift), 0.05), -shift) *
+           brume_plan_step(terms->plan, one);
+}
+
+/* P[rank error >= t] <= W exp(-eta t) for one quantile; for several the levels add and the grid is
+ * refined by 32 bits. P[a mode has t rows fewer] <= k exp(-eta t), k values. */
+double brume_selection_width(const brume_measure *measure, double rate, double beta)
+{
+    double width = (double)measure->high - (double)measure->low + 1;
+    size_t m = measure->fraction_count;
+    if (m <= 1)
+        return log(width / beta) / rate;
+    double levels = floor(log2((double)m)) + 1;
+    return levels * (log(width / beta * (double)m) + 32 * M_LN2) / rate;
+}
+
+brume_selection_error brume_terms_selection_error(const brume_terms *terms, size_t index)
+{
+    const brume_measure *measure = &terms->measures[index];
+    brume_selection_error known = {NAN, NAN, NAN};
+    if (measure->kind == BRUME_MEASURE_QUANTILES) {
+        known.rank_95 = brume_selection_width(measure, measure->scale, 0.05);
+    } else if (measure->kind == BRUME_MEASURE_MODE) {
+        known.count_95 = brume_selection_width(measure, measure->scale, 0.05);
+    } else if (measure->kind == BRUME_MEASURE_PRIVATE_MODE) {
+        const double scale[] = {measure->scale, measure->scale}, signs[] = {1, -1};
+        brume_noise_kind noise = brume_measure_noise(measure, terms->plan->noise);
+        known.gap_95 = brume_error_width_combined(noise, scale, signs, 2, 0.1);
+    }
+    return known;
+}

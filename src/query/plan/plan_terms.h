@@ -1,0 +1,151 @@
+/* The terms of a release: what it has found out about its limits, and what follows from that. The
+ * plan says what is asked and paid; the terms say how much noise each number gets.
+ *
+ * 1. A limit that nobody knows beforehand is found by looking: noisy counts of units, which this
+ *    release buys or an earlier one left in the ledger. The looks are the only thing in here that
+ *    comes from data, with noise; all else is a function of them and of the plan.
+ * 2. brume_terms_make is that function. It may be called as often as more is found out: whoever
+ *    finds a look puts it into a copy and makes new terms of it. Nobody else writes scales.
+ * 3. What choosing costs follows from the looks that were bought; the rest of the price buys the
+ *    noise of the measures, in proportion to the limits (price/limited.h, proofs/limits.md). */
+#ifndef BRUME_QUERY_PLAN_TERMS_H
+#define BRUME_QUERY_PLAN_TERMS_H
+
+#include "query/limit/choose.h"
+#include "query/plan/plan.h"
+#include "query/price/limited.h"
+
+/* What the ledger has of a limit that is chosen all the same. */
+typedef enum brume_limit_earlier {
+    BRUME_EARLIER_NONE,
+    BRUME_EARLIER_NOT_FOUND, /* choices, none of which found a limit */
+    BRUME_EARLIER_NOISY,     /* choices that were bought for far less than this price pays */
+} brume_limit_earlier;
+
+/* One limit of the plan. */
+typedef struct brume_found_limit {
+    const brume_plan_limit *of; /* NULL: there is none (a measurement that is not DISTINCT) */
+    /* Found out: */
+    brume_limit_source source; /* the plan's; LEDGER where the looks were read, not bought */
+    brume_limit_earlier earlier;
+    double noisy[BRUME_LIMIT_BINS]; /* units in each bin of their norms (limit/grid.h) */
+    size_t bins;                    /* 0: nobody looked */
+    bool gaussian;
+    double scale; /* of the histogram; 0: it was not needed */
+    brume_limit_count first;
+    brume_limit_tail tail;
+    /* What follows: */
+    bool known;      /* false: nobody looked yet, or too few units to find one; it counts as 1 */
+    uint64_t limit;  /* T, in grid steps, at least 1; rounded up where `square` is not 0, */
+    uint64_t square; /* the square of a T that is no whole number; else 0 */
+    size_t bin;      /* of the limit, BRUME_LIMIT_NO_BIN: not found */
+} brume_found_limit;
+
+/* The limit on the pairs of a count of values, and noise that its part of the price buys. */
+typedef struct brume_distinct_terms {
+    brume_found_limit limit;
+    double scale;                       /* for a limit of 1 */
+    double histogram_scale, tail_scale; /* of the choice; 0: it is not bought */
+} brume_distinct_terms;
+
+typedef struct brume_terms {
+    const brume_plan *plan;         /* outlives the terms */
+    double groups;                  /* over which limits are chosen, at least 1 */
+    brume_found_limit *limits;      /* one for each of plan->limits */
+    brume_measure *measures;        /* the plan's, with sensitivities, scales and shifts */
+    brume_distinct_terms *distinct; /* one for each measurement; empty but for those of DISTINCT */
+    brume_price price;
+    brume_limited_price limited; /* noise of the looks that can be bought */
+    brume_choice_step step;      /* how far choosing went, or will go at least */
+} brume_terms;
+
+/* The terms that follow from what `found` has found out (NULL: nothing), where limits are chosen
+ * over so many groups (0: those of the plan). Draws nothing.
+ * Errors: BRUME_EARGUMENT, BRUME_EOVERFLOW: a price that buys no noise the samplers can draw. */
+BRUME_MUST_USE brume_status brume_terms_make(const brume_plan *plan, const brume_terms *found,
+                                             double groups, brume_terms **out, brume_error *error);
+BRUME_MUST_USE brume_status brume_terms_copy(const brume_terms *terms, brume_terms **out,
+                                             brume_error *error);
+void brume_terms_close(brume_terms *terms);
+
+/* ---- limits ---- */
+
+/* Is a limit to be chosen for a share of this price: of the groups, or of a count of values? */
+bool brume_terms_choose(const brume_terms *terms);
+
+/* The limit of a measure, and the one that an aggregate is mostly about; NULL: it has none. */
+const brume_found_limit *brume_terms_measure_limit(const brume_terms *terms, size_t measure);
+const brume_found_limit *brume_terms_limit_of(const brume_terms *terms, size_t aggregate);
+
+/* Decide limit number `index` of the groups, and that of a count of values, by the looks in *limit.
+ * Where none is found it is the ceiling, 1 for counts, else none. */
+void brume_terms_decide(const brume_terms *terms, size_t index, brume_found_limit *limit);
+void brume_terms_decide_distinct(const brume_terms *terms, size_t measurement,
+                                 brume_found_limit *limit);
+
+/* The histogram of a limit, for the rule: it ends with the owner's ceiling, its last bin is open.
+ * And for what was cut: the tail was counted beyond the ceiling, and it alone tells where the units
+ * of the open bin are, so that `noisy`, which is filled in, has none there. */
+brume_limit_histogram brume_found_histogram(const brume_found_limit *limit);
+brume_limit_histogram brume_found_counted(const brume_found_limit *limit,
+                                          double noisy[BRUME_LIMIT_BINS]);
+
+/* Does one row add 1 to what is limited? Then the first count comes before the histogram (tail.h).
+ */
+bool brume_limit_counts_rows(const brume_plan_limit *limit);
+
+/* Was the limit looked for and not found? It is then the ceiling or, of counts, 1. */
+bool brume_found_nothing(const brume_found_limit *limit);
+
+/* Was it found by looking, so that the units above it were counted too? Nobody counted those above
+ * a limit that was typed or registered. */
+bool brume_found_is_counted(const brume_found_limit *limit);
+
+/* What the ledger has of a limit that is chosen all the same: "noisy", "not found"; NULL: nothing.
+ */
+const char *brume_found_earlier_word(const brume_found_limit *limit);
+
+/* The limit in grid steps, rounded up. */
+double brume_found_value(const brume_found_limit *limit);
+
+/* A count or a sum whose limit was not found, without a ceiling: nobody knows what was cut of it.
+ */
+bool brume_terms_cut_is_unknown(const brume_terms *terms, size_t aggregate);
+
+/* Which part of the price is for choosing limits, by the steps that were bought; of the groups'
+ * limits alone. */
+double brume_terms_choice_share(const brume_terms *terms);
+double brume_terms_groups_choice_share(const brume_terms *terms);
+
+/* "auto", "typed", "policy", "ledger" or "none": of several limits the one that costs most. */
+const char *brume_terms_limits_word(const brume_terms *terms);
+
+/* ---- noise ---- */
+
+/* Half-width at 1 - beta of a measure's own noise, in the units of the query. */
+double brume_terms_width(const brume_terms *terms, size_t measure, double beta);
+
+/* Half-width at 95 % of a measure's noise if its limit were T, in the units of the query; of a
+ * quantile in ranks, of a declared mode in rows. */
+double brume_terms_width_at(const brume_terms *terms, size_t measure, double limit);
+
+/* What is known of a quantile or a mode, which has no error in its own units; NaN: does not apply.
+ */
+typedef struct brume_selection_error {
+    double rank_95;  /* of a quantile: with probability 95 % its rank is within this many rows */
+    double count_95; /* of a declared mode: it has at most this many rows fewer than the true one */
+    double gap_95;   /* of an undeclared mode: two given values whose units differ by more come out
+                        in the wrong order in 5 % at most */
+} brume_selection_error;
+
+brume_selection_error brume_terms_selection_error(const brume_terms *terms, size_t measure);
+
+/* With probability 1 - beta a quantile's rank is within this many rows, or a declared mode has not
+ * more rows fewer than the true one; at this rate. Rows of units above the limit count less. */
+double brume_selection_width(const brume_measure *measure, double rate, double beta);
+
+/* The scale of a count of values under its limit, rounded up; and its half-width at 1 - beta. */
+double brume_distinct_scale(const brume_distinct_terms *distinct);
+double brume_terms_distinct_width(const brume_terms *terms, size_t measurement, double beta);
+
+#endif
