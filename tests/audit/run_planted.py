@@ -98,13 +98,17 @@ def build(planted):
         sys.exit(f"faults that do not compile: {builder.refused}")
     runtime = builder.runtime(len(planted) * schema.STEP)
     made, inside = os.path.join(builder.place, "brume"), []
-    for word in link_of("src/cli/brume"):  # what its libraries are made of, with the faults
+    for word in link_of("src/cli/libbrume-program.so"):  # what its libraries are made of, with the faults
+        if word in ("-shared", "-Wl,--allow-shlib-undefined"):
+            continue
         if word.startswith("src/session/libbrume-sql.so"):
             inside += libraries_of(word)
         elif not word.startswith("libbrume.so"):
             inside.append(word)
     inside = [builder.archive(word) if word.endswith(".a") and not os.path.isabs(word) else word for word in inside]
-    builder.make(["cc", "-o", made, runtime] + inside, made,
+    main = ["-DBRUME_LINKED", *(f"-I{folder}" for folder in (f"{ROOT}/src", f"{ROOT}/include", "include")),
+            f"{ROOT}/src/cli/main.c"]
+    builder.make(["cc", "-o", made, *main, runtime] + inside, made,
                  [word for word in inside if word.endswith((".o", ".a"))])
     return made
 
