@@ -53,6 +53,14 @@ static void count_forks(void)
     (void)pthread_atfork(NULL, NULL, count_fork);
 }
 
+/* Will a fork wipe this memory? Emulators take every advice and follow none, so an advice that does
+ * not exist must be refused. */
+static bool wipes_on_fork(void *memory, size_t size)
+{
+    enum { NO_ADVICE = -1 };
+    return madvise(memory, size, MADV_WIPEONFORK) == 0 && madvise(memory, size, NO_ADVICE) != 0;
+}
+
 brume_stream *brume_stream_open(bool *wiped)
 {
     brume_stream *stream =
@@ -60,7 +68,7 @@ brume_stream *brume_stream_open(bool *wiped)
     if (stream == MAP_FAILED)
         return NULL;
     (void)madvise(stream, sizeof *stream, MADV_DONTDUMP);
-    *wiped = madvise(stream, sizeof *stream, MADV_WIPEONFORK) == 0;
+    *wiped = wipes_on_fork(stream, sizeof *stream);
     return stream;
 }
 
