@@ -1,0 +1,71 @@
+# Answers as data frames.
+
+# A column of the values of one field; NULL is NA. Numbers, truths and texts keep their type.
+column_of <- function(values) {
+  if (length(values) == 0L) return(logical(0))
+  values[vapply(values, is.null, NA)] <- NA
+  if (all(lengths(values) == 1L) && all(vapply(values, is.atomic, NA))) unlist(values) else I(values)
+}
+
+# Records with the same fields; fields of fields become field.field, as budget.epsilon.
+records_frame <- function(records) {
+  flat <- lapply(records, function(record) {
+    out <- list()
+    for (name in names(record)) {
+      value <- record[[name]]
+      if (is.list(value) && !is.null(names(value)))
+        out[paste(name, names(value), sep = ".")] <- value
+      else
+        out[name] <- list(value)
+    }
+    out
+  })
+  fields <- unique(unlist(lapply(flat, names)))
+  columns <- lapply(fields, function(field) column_of(lapply(flat, function(record) record[[field]])))
+  names(columns) <- fields
+  structure(columns, class = "data.frame", row.names = .set_row_names(length(flat)))
+}
+
+# The bar of each value of the j-th column: its own where bars differ, else that of the column, and what limits
+# cut. NA: none can be claimed, as where it is not known how much was cut.
+bars_of <- function(answer, j) {
+  column <- answer$columns[[j]]
+  own <- answer$row_error_95
+  if (is.null(own)) own <- rep(list(lapply(answer$columns, `[[`, "error_95")), length(answer$rows))
+  bars <- vapply(own, function(row) if (is.null(row[[j]])) NA_real_ else row[[j]], 0)
+  allowance <- if (is.null(column$cut_allowance)) 0 else column$cut_allowance
+  if (identical(column$cut_known, FALSE)) rep(NA_real_, length(bars)) else bars + allowance
+}
+
+# The rows of a query; with bars each column of values is followed by its bars, <name>_error.
+answer_frame <- function(answer, bars) {
+  columns <- list()
+  for (j in seq_along(answer$columns)) {
+    column <- answer$columns[[j]]
+    columns <- c(columns, list(column_of(lapply(answer$rows, `[[`, j))))
+    names(columns)[length(columns)] <- column$name
+    if (bars && identical(column$role, "value")) {
+      columns <- c(columns, list(bars_of(answer, j)))
+      names(columns)[length(columns)] <- paste0(column$name, "_error")
+    }
+  }
+  structure(columns, class = c("brume_answer", "data.frame"), row.names = .set_row_names(length(answer$rows)),
+            cost = unlist(answer$cost), remaining = unlist(answer$remaining), cached = answer$cached,
+            biased = vapply(answer$columns, function(column) isTRUE(column$biased), NA),
+            details = answer[setdiff(names(answer), c("rows", "row_error_95"))])
+}
+
+price_text <- function(price) {
+  price <- price[!is.na(price) & price > 0]
+  if (length(price)) paste(names(price), vapply(price, format, "", digits = 6), collapse = ", ") else "nothing"
+}
+
+print.brume_answer <- function(x, ...) {
+  details <- attr(x, "details")
+  frame <- structure(x, class = "data.frame")
+  print(frame, ...)
+  cat("cost ", price_text(attr(x, "cost")), "; left: ", price_text(attr(x, "remaining")), "\n", sep = "")
+  named <- vapply(details$columns, function(column) column$name, "")[attr(x, "biased")]
+  if (length(named)) cat("may be biased by limits and bounds:", paste(named, collapse = ", "), "\n")
+  invisible(x)
+}
