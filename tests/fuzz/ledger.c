@@ -25,7 +25,7 @@ static void must(bool condition)
 
 static void clear_place(void)
 {
-    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal", ".stream"};
     char each[96];
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         snprintf(each, sizeof each, "%s%s", path, endings[i]);

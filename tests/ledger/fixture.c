@@ -15,7 +15,7 @@ void make_place(place *where)
 
 void remove_place(const place *where)
 {
-    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal", ".stream"};
     char path[128];
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         snprintf(path, sizeof path, "%s%s", where->path, endings[i]);

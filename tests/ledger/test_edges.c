@@ -10,27 +10,9 @@
 #include "ledger/journal.h"
 #include "ledger/mark.h"
 #include "ledger/user_row.h"
-#include "number/rounding.h"
 #include "random/tape.h"
 
 static brume_error error;
-
-/* What is charged under concentrated for an epsilon: the first decimal of 17 digits, counted in
- * doubles, that is not below epsilon^2/2 (decimal_up of plan_pay.c). */
-static brume_decimal rho_of(const char *epsilon)
-{
-    brume_decimal amount;
-    char text[48];
-    assert_ok(brume_decimal_parse(epsilon, &amount, &error));
-    double most = brume_decimal_upper(&amount);
-    double rho = brume_divide_up(brume_multiply_up(most, most), 2), at = rho;
-    do {
-        snprintf(text, sizeof text, "%.17g", at);
-        assert_ok(brume_decimal_parse(text, &amount, &error));
-        at = brume_up(at);
-    } while (brume_decimal_lower(&amount) < rho);
-    return amount;
-}
 
 static brume_status reserve_rho(brume_ledger *ledger, const char *name, const brume_decimal *rho)
 {
@@ -43,14 +25,20 @@ static brume_status reserve_rho(brume_ledger *ledger, const char *name, const br
     return brume_ledger_reserve(ledger, &reservation, &id, &error);
 }
 
-/* Rejects: a cap of which a rounding takes a little, so that the cap itself is refused; one that is
- * larger than its roundings. */
+/* A cap in epsilon is exactly epsilon^2/2 in rho. Rejects: one that a rounding makes a little
+ * smaller, so that the cap itself is refused; one that a rounding makes larger. */
 static void the_cap_itself_may_be_asked_for_under_concentrated(void **state)
 {
     brume_ledger *ledger = fresh_ledger(state);
-    static const char *const caps[] = {"0.7",  "0.3",   "1.1",  "0.9",   "0.45", "0.011", "0.017",
-                                       "0.62", "0.123", "2.3",  "0.007", "0.33", "0.05",  "0.081",
-                                       "0.77", "0.009", "1e-3", "4.4",   "0.58", "0.013"};
+    static const struct {
+        const char *epsilon, *rho; /* epsilon^2/2 */
+    } caps[] = {{"0.7", "0.245"},       {"0.3", "0.045"},       {"1.1", "0.605"},
+                {"0.9", "0.405"},       {"0.45", "0.10125"},    {"0.011", "0.0000605"},
+                {"0.017", "0.0001445"}, {"0.62", "0.1922"},     {"0.123", "0.0075645"},
+                {"2.3", "2.645"},       {"0.007", "0.0000245"}, {"0.33", "0.05445"},
+                {"0.05", "0.00125"},    {"0.081", "0.0032805"}, {"0.77", "0.29645"},
+                {"0.009", "0.0000405"}, {"1e-3", "5e-7"},       {"4.4", "9.68"},
+                {"0.58", "0.1682"},     {"0.013", "0.0000845"}};
     brume_decimal limit, delta;
     assert_ok(brume_decimal_parse("100", &limit, &error));
     assert_ok(brume_decimal_parse("1e-6", &delta, &error));
@@ -66,15 +54,15 @@ static void the_cap_itself_may_be_asked_for_under_concentrated(void **state)
                                            .data_version = "",
                                            .adjacency = BRUME_ADD_REMOVE,
                                            .filter = &filter,
-                                           .cap = caps[i],
+                                           .cap = caps[i].epsilon,
                                            .policy = policy};
         assert_ok(brume_ledger_register(ledger, &registration, &error));
         json_decref(policy);
-        brume_decimal rho = rho_of(caps[i]), more;
+        brume_decimal rho, more, least;
+        assert_ok(brume_decimal_parse(caps[i].rho, &rho, &error));
+        assert_ok(brume_decimal_parse("1e-20", &least, &error));
+        assert_ok(brume_decimal_add(&rho, &least, &more, &error));
         assert_ok(reserve_rho(ledger, name, &rho));
-        char text[48];
-        snprintf(text, sizeof text, "%.17g", brume_decimal_nearest(&rho) * (1 + 0x1p-49));
-        assert_ok(brume_decimal_parse(text, &more, &error));
         assert_fails(reserve_rho(ledger, name, &more), BRUME_EPOLICY);
     }
 }

@@ -30,8 +30,8 @@ void registered_open(registered *all, FILE *csv, uint64_t seed)
 
 void registered_remove_ledger(const char *path)
 {
-    static const char *const endings[] = {"", "-wal", "-shm"};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const endings[] = {"", "-wal", "-shm", ".stream"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         char each[256];
         snprintf(each, sizeof each, "%s%s", path, endings[i]);
         unlink(each);

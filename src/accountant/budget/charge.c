@@ -43,11 +43,12 @@ brume_status brume_charge_rho_of_epsilon(const brume_decimal *epsilon, brume_dec
     brume_decimal exact;
     if (brume_decimal_product(epsilon, epsilon, &exact, NULL) == BRUME_OK &&
         brume_decimal_product(&exact, &half, &exact, NULL) == BRUME_OK &&
-        brume_decimal_lower(&exact) > 0) {
+        brume_decimal_lower(&exact) > 0 && isfinite(brume_decimal_upper(&exact))) {
         *rho = exact;
         return BRUME_OK;
     }
-    double most = brume_decimal_upper(epsilon); /* too many digits, or below all doubles */
+    double most =
+        brume_decimal_upper(epsilon); /* too many digits, or out of the range of doubles */
     return brume_decimal_from_double_up(brume_divide_up(brume_multiply_up(most, most), 2), DIGITS,
                                         rho, error);
 }
