@@ -31,7 +31,8 @@ struct brume_host {
      * later, and is closed in any case. */
     brume_status (*questions)(void *context, brume_call *call,
                               const struct brume_stream_source *source, brume_error *error);
-    const struct brume_public_asker *elsewhere; /* who asks queries of public tables; NULL: the call */
+    /* Who asks queries of public tables; NULL: the call. */
+    const struct brume_public_asker *elsewhere;
     void *context;
 };
 

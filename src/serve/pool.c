@@ -272,6 +272,8 @@ static bool make_room(brume_pool *pool, const pool_user *user, int kind)
         return false;
     for (pool_job *job = pool->waiting[kind].first; job; job = job->next)
         newest = job->by == most ? job : newest;
+    if (!newest)
+        return false;
     brume_pool_no_longer_waits(pool, newest);
     newest->result.status = brume_fail(&newest->result.error, BRUME_ECANCELLED,
                                        "ask again in a while",

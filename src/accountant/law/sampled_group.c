@@ -55,7 +55,7 @@ static void mix(int members, long double rate, long double step, mixture *out)
 static long double log_ratio(const mixture *m, long double x, long double *slope,
                              long double *error)
 {
-    long double exponent[MOST + 1], most = -INFINITY, sum = 0, moment = 0, size = 0;
+    long double exponent[MOST + 1] = {0}, most = -INFINITY, moment = 0, size = 0;
     for (int a = 0; a <= m->members; a++) {
         long double mean = a * m->step, shift = mean * (x - mean / 2);
         exponent[a] = m->log_weight[a] + shift;
@@ -63,7 +63,8 @@ static long double log_ratio(const mixture *m, long double x, long double *slope
         if (isfinite(exponent[a])) /* mean x and mean^2/2 may cancel */
             size = fmaxl(size, fabsl(m->log_weight[a]) + fabsl(mean * x) + mean * mean);
     }
-    for (int a = 0; a <= m->members; a++) {
+    long double sum = expl(exponent[0] - most);
+    for (int a = 1; a <= m->members; a++) {
         long double part = expl(exponent[a] - most);
         sum += part;
         moment += part * a * m->step;

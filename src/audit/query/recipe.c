@@ -19,14 +19,10 @@ typedef enum size { ONE, TWO, ALLOWED, TWICE, VERY_MANY } size;
 
 typedef struct plain {
     brume_row_choice choice;
-    size size;
+    size size, ends_size;
+    bool low_inside, high_inside, arrives, shares; /* the first two: of low and high */
     uint64_t others;
-    double low, high;             /* times 1/epsilon */
-    bool low_inside, high_inside; /* of these */
-    double ends;                  /* times 1/epsilon */
-    size ends_size;
-    double spread; /* times 1/epsilon */
-    bool arrives, shares;
+    double low, high, ends, spread; /* times 1/epsilon */
 } plain;
 
 static const plain plains[] = {

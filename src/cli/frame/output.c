@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "cli/frame/bar.h"
 #include "cli/frame/pager.h"
+#include "cli/frame/terminal.h"
 
 brume_status brume_output_ready(brume_error *error)
 {
@@ -34,42 +35,6 @@ brume_status brume_output_ready(brume_error *error)
         return brume_fail(error, BRUME_EDISK, "nothing was computed and nothing was spent",
                           "standard output is closed");
     return BRUME_OK;
-}
-
-bool brume_output_wants_colour(void)
-{
-    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    return isatty(STDOUT_FILENO) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
-}
-
-/* The bytes at `text` that go to a terminal as they are. */
-static size_t kept_on_terminal(const char *text, size_t length)
-{
-    /* what brume_bold, brume_dim and brume_plain write: in a name of the data it does no harm */
-    static const char *const own[] = {"\n", "\t", "\033[0m", "\033[1m", "\033[2m"};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        size_t most = strlen(own[i]);
-        if (length >= most && memcmp(text, own[i], most) == 0 &&
-            (own[i][0] != '\033' || brume_output_wants_colour()))
-            return most;
-    }
-    return 0;
-}
-
-size_t brume_output_piece(const char **text, size_t *length, char piece[BRUME_OUTPUT_PIECE])
-{
-    size_t used = 0;
-    while (*length > 0 && used + BRUME_VISIBLE_MOST <= BRUME_OUTPUT_PIECE) {
-        size_t step = kept_on_terminal(*text, *length), shown = step;
-        if (step > 0)
-            memcpy(piece + used, *text, step);
-        else
-            step = brume_visible_character(*text, *length, piece + used, &shown);
-        used += shown;
-        *text += step;
-        *length -= step;
-    }
-    return used;
 }
 
 static brume_status write_bytes(const char *text, size_t length, brume_error *error)
@@ -90,25 +55,27 @@ static brume_status write_bytes(const char *text, size_t length, brume_error *er
 
 static brume_status write_all(const char *text, size_t length, brume_error *error)
 {
-    char piece[BRUME_OUTPUT_PIECE];
+    char piece[BRUME_TERMINAL_PIECE];
     brume_bar_wipe();
     if (!isatty(STDOUT_FILENO))
         return write_bytes(text, length, error);
     brume_status status = BRUME_OK;
     while (status == BRUME_OK && length > 0)
-        status = write_bytes(piece, brume_output_piece(&text, &length, piece), error);
+        status = write_bytes(piece, brume_terminal_piece(&text, &length, piece), error);
     return status;
 }
 
 void brume_output_say(FILE *file, const char *text)
 {
-    char piece[BRUME_OUTPUT_PIECE];
+    char piece[BRUME_TERMINAL_PIECE];
     size_t length = strlen(text);
     bool terminal = isatty(fileno(file));
     if (!terminal)
         fputs(text, file);
-    while (terminal && length > 0)
-        fwrite(piece, 1, brume_output_piece(&text, &length, piece), file);
+    while (terminal && length > 0) {
+        size_t size = brume_terminal_piece(&text, &length, piece);
+        fwrite(piece, 1, size, file);
+    }
 }
 
 brume_status brume_output_write(void *context, const char *text, size_t length, brume_error *error)

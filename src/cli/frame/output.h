@@ -9,15 +9,10 @@
 
 #include <brume/status.h>
 
-#include "base/visible.h"
-
 /* Refuse to start without a standard output: a file opened later would take its number, and work
  * paid for by a budget would be lost. Missing standard input and error become /dev/null. A closed
  * pipe is from here on an error of the write, not a signal. */
 BRUME_MUST_USE brume_status brume_output_ready(brume_error *error);
-
-/* Is colour wanted: standard output is a terminal, NO_COLOR is not set and TERM is not dumb. */
-bool brume_output_wants_colour(void);
 
 /* Part of an answer, now. BRUME_EDISK if standard output does not take all of it. */
 BRUME_MUST_USE brume_status brume_output_write(void *context, const char *text, size_t length,
@@ -36,10 +31,5 @@ int brume_output_error(const char *command, bool json, uint64_t line, const brum
 
 /* A text with names of data in it, on stdout or stderr. */
 void brume_output_say(FILE *file, const char *text);
-
-/* The next piece of a text as a terminal gets it: its bytes, at most BRUME_OUTPUT_PIECE. Steps over
- * what it took. */
-enum { BRUME_OUTPUT_PIECE = 4096 };
-size_t brume_output_piece(const char **text, size_t *length, char piece[BRUME_OUTPUT_PIECE]);
 
 #endif

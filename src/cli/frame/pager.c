@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/frame/output.h"
+#include "cli/frame/terminal.h"
 
 static size_t lines_of(const char *text, size_t length)
 {
@@ -73,8 +73,9 @@ static bool write_until_closed(int file, const char *text, size_t length)
 /* As the terminal would get it: what a pager does not understand it passes on. */
 static void write_to_pager(int file, const char *text, size_t length)
 {
-    char piece[BRUME_OUTPUT_PIECE];
-    while (length > 0 && write_until_closed(file, piece, brume_output_piece(&text, &length, piece)))
+    char piece[BRUME_TERMINAL_PIECE];
+    while (length > 0 &&
+           write_until_closed(file, piece, brume_terminal_piece(&text, &length, piece)))
         ;
 }
 

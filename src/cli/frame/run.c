@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/output.h"
+#include "cli/frame/terminal.h"
 #include "cli/frame/questions.h"
 
 typedef struct words {
@@ -66,7 +67,7 @@ static brume_status run_command(const words *all, brume_error *error)
     brume_session *session = NULL;
     brume_status status = brume_session_open(
         NULL,
-        brume_output_wants_colour() ? "{\"input\": true, \"colour\": true}" : "{\"input\": true}",
+        brume_terminal_wants_colour() ? "{\"input\": true, \"colour\": true}" : "{\"input\": true}",
         &session, error);
     if (status != BRUME_OK)
         return status;

@@ -143,7 +143,7 @@ static bool measure(const brume_table *table, size_t *widths)
         widths[i] = brume_text_width(table->heads[i]);
         headed |= widths[i] > 0;
     }
-    for (size_t i = 0; i < table->cell_count; i++) {
+    for (size_t i = 0; table->column_count > 0 && i < table->cell_count; i++) {
         size_t width = brume_text_width(table->cells[i]), column = i % table->column_count;
         if (width > widths[column])
             widths[column] = width;
