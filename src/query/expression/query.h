@@ -167,7 +167,7 @@ typedef struct brume_key {
     /* The plain column of the catalog that it is, if it is one (for declared domains). */
     bool is_column;
     size_t table, column;
-    bool is_unit; /* it tells the units apart */
+    bool tells_units; /* each of its values is one unit's */
     /* It reads public tables alone, and these are its values there (release/public_keys.h), as
      * texts of its type, NULL for NULL. */
     bool values_known;

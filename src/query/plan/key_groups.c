@@ -86,7 +86,7 @@ static brume_status check_shared(const brume_query *query, const brume_plan_tabl
         const brume_key *key = &query->keys[i];
         const brume_policy_column *column =
             key->is_column ? &tables[key->table].policy->columns[key->column] : NULL;
-        if (key->is_unit)
+        if (key->tells_units)
             return brume_fail(error, BRUME_EUNSUPPORTED, hint,
                               "grouping by the unit can only give an empty answer: a group is "
                               "shown if many units are in it");

@@ -130,6 +130,11 @@ brume_node brume_walk_nullable(brume_walk *walk, brume_node node);
 
 bool brume_walk_is_unit(const brume_walk_scope *scope, brume_node node);
 
+/* Is it the unit, or by the owner's declarations one to one with it: a column that is linked to the
+ * unit or to an identifier? Only where no outer join may leave it out, which makes one large group.
+ */
+bool brume_walk_tells_units(const brume_walk *walk, const brume_walk_scope *scope, brume_node node);
+
 /* Is it the column that `known` is, whether it may be missing or not, and through a widening cast
  * of a whole number? */
 bool brume_walk_is_column(brume_node known, brume_node node);

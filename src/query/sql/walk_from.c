@@ -147,6 +147,35 @@ bool brume_walk_is_unit(const brume_walk_scope *scope, brume_node node)
     return false;
 }
 
+/* Does this column of the table tell the units apart, by what the owner declared: the unit's, an
+ * identifier, or one that is linked to such a column? */
+static bool tells_units(const brume_catalog *catalog, size_t table, size_t column)
+{
+    for (;;) {
+        const brume_catalog_table *at = &catalog->tables[table];
+        if (at->columns[column].is_identifier ||
+            (at->privacy == BRUME_PRIVACY_UNIT && at->unit == column))
+            return true;
+        if (at->privacy != BRUME_PRIVACY_LINK || at->link.column != column)
+            return false;
+        table = at->link.parent;
+        column = at->link.parent_column;
+    }
+}
+
+bool brume_walk_tells_units(const brume_walk *walk, const brume_walk_scope *scope, brume_node node)
+{
+    if (brume_walk_is_unit(scope, node))
+        return true;
+    for (size_t i = 0; i < scope->link_key_count; i++) {
+        const brume_link_key *key = &scope->link_keys[i];
+        if (brume_walk_is_column(key->node, node) &&
+            tells_units(walk->catalog, key->table, key->column))
+            return true;
+    }
+    return false;
+}
+
 /* ---- items ---- */
 
 /* The last source of the scope is this table: DATASET.TABLE.COLUMN may name its columns. */
