@@ -324,8 +324,8 @@ static void print_all(mean_query *all)
             brume_drawn drawn = {.count = 1, .numbers = numbers};
             brume_present_source source = {&all->terms, &drawn, NULL};
             brume_shown shown = brume_present_show(&source, 0, 0, 0.05);
-            bool null = shown.shown.kind == BRUME_VALUE_NULL;
-            all->outputs[all->count++] = (printed){null ? -1 : shown.shown.number, {n, s}};
+            bool null = shown.value.kind == BRUME_VALUE_NULL;
+            all->outputs[all->count++] = (printed){null ? -1 : shown.value.number, {n, s}};
         }
     qsort(all->outputs, all->count, sizeof *all->outputs, compare_printed);
 }

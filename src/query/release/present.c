@@ -1,7 +1,7 @@
 /* Present: from drawn numbers to the rows of an answer.
  *
- * HAVING and ORDER BY see the values as they are shown; arithmetic between aggregates uses the raw
- * ones, so that it is not biased by clamps. */
+ * HAVING, ORDER BY and arithmetic use the values as they are shown, so that the columns of an
+ * answer agree. */
 #include "query/release/present_parts.h"
 
 #include <math.h>
@@ -108,8 +108,7 @@ bool brume_error_varies(const brume_plan *plan, const brume_formula *formula)
 static void free_row(brume_answer_row *row)
 {
     free(row->keys);
-    free(row->shown);
-    free(row->raw);
+    free(row->values);
     free(row->outputs);
     free(row->errors);
     free(row->texts);
@@ -132,11 +131,7 @@ double brume_present_error(const brume_answer_table *all, const brume_answer_row
     brume_interval bar;
     if (!interval_of(formula, &from, &bar))
         return NAN;
-    double centre = value->number;
-    if (formula->kind == BRUME_FORMULA_AGGREGATE &&
-        !brume_error_varies(all->plan, formula)) /* the width does not see the clamp */
-        centre = brume_present_show(&from.source, formula->index, row->group, from.beta).raw.number;
-    return fmax(bar.upper - centre, centre - bar.lower);
+    return fmax(bar.upper - value->number, value->number - bar.lower);
 }
 
 bool brume_flags_near(const brume_plan *plan)
@@ -152,12 +147,11 @@ static brume_status fill_row(brume_answer_table *all, size_t group, brume_answer
     row->keys = calloc(query->key_count + 1, sizeof *row->keys);
     size_t values = query->aggregate_count + query->window_count;
     row->group = group;
-    row->shown = calloc(values + 1, sizeof *row->shown);
-    row->raw = calloc(values + 1, sizeof *row->raw);
+    row->values = calloc(values + 1, sizeof *row->values);
     row->outputs = calloc(query->output_count + 1, sizeof *row->outputs);
     row->errors = calloc(query->output_count + 1, sizeof *row->errors);
     row->texts = calloc(query->key_count + 1, sizeof *row->texts);
-    if (!row->keys || !row->shown || !row->raw || !row->outputs || !row->errors || !row->texts)
+    if (!row->keys || !row->values || !row->outputs || !row->errors || !row->texts)
         return brume_no_memory(error, "the answer");
     if (brume_flags_near(all->plan))
         row->near = brume_drawn_number(all->drawn, all->plan->units, group) <
@@ -167,11 +161,8 @@ static brume_status fill_row(brume_answer_table *all, size_t group, brume_answer
         row->keys[i] = brume_key_formula_value(query->keys[i].expression->type,
                                                &all->drawn->groups[group]->keys[i], row->texts[i],
                                                sizeof row->texts[i]);
-    for (size_t i = 0; i < query->aggregate_count; i++) {
-        brume_shown one = brume_present_show(&source, i, group, whole_beta);
-        row->shown[i] = one.shown;
-        row->raw[i] = one.raw;
-    }
+    for (size_t i = 0; i < query->aggregate_count; i++)
+        row->values[i] = brume_present_show(&source, i, group, whole_beta).value;
     return BRUME_OK;
 }
 
@@ -180,10 +171,7 @@ static void fill_outputs(brume_answer_table *all, brume_answer_row *row)
 {
     const brume_query *query = all->plan->query;
     for (size_t i = 0; i < query->output_count; i++) {
-        const brume_formula *formula = query->outputs[i].value;
-        bool plain = formula->kind == BRUME_FORMULA_AGGREGATE ||
-                     formula->kind == BRUME_FORMULA_WINDOW;
-        row->outputs[i] = brume_formula_evaluate(formula, row->keys, plain ? row->shown : row->raw);
+        row->outputs[i] = brume_formula_evaluate(query->outputs[i].value, row->keys, row->values);
         row->errors[i] = brume_present_error(all, row, i, NULL);
     }
 }
@@ -194,8 +182,8 @@ static int compare_rows(const void *left, const void *right, void *context)
     const brume_query *query = context;
     for (size_t i = 0; i < query->order_count; i++) {
         const brume_query_order *order = &query->order[i];
-        brume_value x = brume_formula_evaluate(order->value, a->keys, a->shown);
-        brume_value y = brume_formula_evaluate(order->value, b->keys, b->shown);
+        brume_value x = brume_formula_evaluate(order->value, a->keys, a->values);
+        brume_value y = brume_formula_evaluate(order->value, b->keys, b->values);
         bool null_x = x.kind == BRUME_VALUE_NULL, null_y = y.kind == BRUME_VALUE_NULL;
         if (null_x != null_y)
             return null_x == order->nulls_first ? -1 : 1;
@@ -218,7 +206,7 @@ static void keep_rows(brume_answer_table *all)
     size_t kept = 0;
     for (size_t i = 0; i < all->count; i++) {
         if (!query->having ||
-            brume_formula_is_true(query->having, all->rows[i].keys, all->rows[i].shown))
+            brume_formula_is_true(query->having, all->rows[i].keys, all->rows[i].values))
             all->rows[kept++] = all->rows[i];
         else
             free_row(&all->rows[i]);

@@ -76,7 +76,7 @@ static void add_details(const brume_answer_table *all, brume_answer_column *colu
 
 static double size_in(const brume_answer_row *row, size_t aggregate)
 {
-    const brume_value *value = &row->shown[aggregate];
+    const brume_value *value = &row->values[aggregate];
     return value->kind == BRUME_VALUE_NUMBER ? fabs(value->number) : 0;
 }
 

@@ -14,10 +14,10 @@ typedef struct brume_present_source {
     const brume_value *modes; /* of undeclared values: modes[measurement * count + group] */
 } brume_present_source;
 
-/* An aggregate has a raw value (for arithmetic between aggregates), a shown value (clamped to what
- * is possible) and an interval that holds the noiseless value with probability 1 - beta. */
+/* What is shown of an aggregate, rounded and clamped to what is possible, and computed with; and an
+ * interval that holds the noiseless value with probability 1 - beta. */
 typedef struct brume_shown {
-    brume_value raw, shown;
+    brume_value value;
     brume_interval interval;
     bool has_interval;
 } brume_shown;
@@ -27,7 +27,7 @@ brume_shown brume_present_show(const brume_present_source *source, size_t aggreg
 
 /* The rows of an answer, and what they are computed from. */
 typedef struct brume_answer_row {
-    brume_value *keys, *shown, *raw;
+    brume_value *keys, *values; /* values: of aggregates, then of windows */
     brume_value *outputs;
     double *errors; /* NaN: none */
     size_t group;   /* of drawn->groups */

@@ -1,4 +1,4 @@
-/* One aggregate of one group: its raw value, what is shown of it, and its interval.
+/* One aggregate of one group: what is shown of it, and its interval.
  *
  * Promise: from drawn numbers, the plan, and the number of units where that is public, alone. */
 #include "query/release/present_parts.h"
@@ -44,9 +44,11 @@ static brume_noisy_moments moments_of(const brume_terms *terms, const brume_draw
     return moments;
 }
 
-static brume_shown around(double raw, double shown, double width)
+/* `width` is that of the noise. What is shown was clamped to where the noiseless value lies for
+ * certain, which brings it no further away, and rounded, which the width allows for. */
+static brume_shown around(double shown, double width)
 {
-    return (brume_shown){number_value(raw), number_value(shown), {raw - width, raw + width}, true};
+    return (brume_shown){number_value(shown), {shown - width, shown + width}, true};
 }
 
 /* Where a measure is drawn on a finer grid than its values are on, what is shown is rounded to
@@ -66,7 +68,7 @@ static brume_shown show_count(const brume_terms *terms, const brume_drawn *drawn
 {
     double raw = brume_drawn_number(drawn, from->count, group);
     double width = brume_terms_width(terms, (size_t)from->count, beta);
-    return around(raw, fmax(0, rint(raw)), width + rounding_of(terms, from->count, 1));
+    return around(fmax(0, rint(raw)), width + rounding_of(terms, from->count, 1));
 }
 
 static brume_shown show_distinct(const brume_terms *terms, const brume_drawn *drawn,
@@ -74,7 +76,7 @@ static brume_shown show_distinct(const brume_terms *terms, const brume_drawn *dr
 {
     const double *numbers = drawn->results[from->distinct].numbers;
     const brume_found_limit *limit = &terms->distinct[from->distinct].limit;
-    brume_shown shown = around(numbers[group], fmax(0, rint(numbers[group])),
+    brume_shown shown = around(fmax(0, rint(numbers[group])),
                                brume_terms_distinct_width(terms, (size_t)from->distinct, beta));
     if (limit->of->ceiling == 0 && brume_found_nothing(limit))
         shown.has_interval = false;
@@ -93,7 +95,7 @@ static brume_shown show_public_sum(const brume_terms *terms, const brume_drawn *
         return nothing();
     double steps = brume_drawn_number(drawn, from->centred, group) + centre * count;
     double most = (double)value->high * count, least = (double)value->low * count;
-    return around(steps * value->step, fmin(fmax(steps, least), most) * value->step,
+    return around(fmin(fmax(steps, least), most) * value->step,
                   brume_terms_width(terms, (size_t)from->centred, beta));
 }
 
@@ -124,7 +126,7 @@ static brume_shown show_sum(const brume_terms *terms, const brume_drawn *drawn,
     }
     double shown = rounds ? rint(raw / value->step) * value->step : raw;
     shown = value->low >= 0 ? fmax(0, shown) : value->high <= 0 ? fmin(0, shown) : shown;
-    return around(raw, shown, width + (rounds ? value->step / 2 : 0));
+    return around(shown, width + (rounds ? value->step / 2 : 0));
 }
 
 static brume_shown show_mean(const brume_terms *terms, const brume_drawn *drawn,
@@ -142,7 +144,6 @@ static brume_shown show_mean(const brume_terms *terms, const brume_drawn *drawn,
                            ? step / 2
                            : 0; /* rounding of each value to the grid */
     brume_shown out = {
-        number_value((centre + mean) * step),
         number_value((centre + fmin(fmax(mean, moments.low), moments.high)) * step),
         {(centre + bar.lower) * step - half_step, (centre + bar.upper) * step + half_step},
         true};
@@ -170,11 +171,8 @@ static brume_shown show_variance(const brume_terms *terms, const brume_drawn *dr
     bar = (brume_interval){bar.lower * factor * unit, bar.upper * factor * unit};
     shown *= unit;
     if (root)
-        return (brume_shown){number_value(sqrt(shown)),
-                             number_value(sqrt(shown)),
-                             {sqrt(bar.lower), sqrt(bar.upper)},
-                             true};
-    return (brume_shown){number_value(raw * factor * unit), number_value(shown), bar, true};
+        return (brume_shown){number_value(sqrt(shown)), {sqrt(bar.lower), sqrt(bar.upper)}, true};
+    return (brume_shown){number_value(shown), bar, true};
 }
 
 /* A quantile of a group that, as far as the released counts say, is empty, is NULL. */
@@ -211,19 +209,15 @@ static brume_shown show_selection(const brume_present_source *source,
     brume_shown out = {0};
     if (from->private_mode) {
         if (!seems_empty(plan, drawn, group))
-            out.raw = out.shown = source->modes[(size_t)from->value * drawn->count + group];
+            out.value = source->modes[(size_t)from->value * drawn->count + group];
         return out;
     }
     const brume_plan_value *value = &plan->values[from->value];
     int64_t chosen = brume_drawn_selected(plan, drawn, from->selection, group, from->fraction);
     if (seems_empty(plan, drawn, group))
         return nothing();
-    if (value->declared) {
-        out.raw = declared_value(value->declared, chosen);
-    } else {
-        out.raw = number_value((double)chosen * value->step);
-    }
-    out.shown = out.raw;
+    out.value = value->declared ? declared_value(value->declared, chosen)
+                                : number_value((double)chosen * value->step);
     return out;
 }
 

@@ -102,7 +102,7 @@ static brume_value result(brume_window_function function, const running *all)
 
 /* The places [from, to) are one partition. */
 static void fill_partition(const brume_formula *formula, const place *places, size_t from,
-                           size_t to, bool raw, brume_answer_table *all)
+                           size_t to, brume_answer_table *all)
 {
     const brume_window *window = formula->window;
     bool running_value = window->order_count > 0;
@@ -127,14 +127,12 @@ static void fill_partition(const brume_formula *formula, const place *places, si
                 value = number((double)(i - from + 1));
             else if (window->function == BRUME_WINDOW_DENSE_RANK)
                 value = number(dense);
-            brume_answer_row *row = &all->rows[places[j].row];
-            (raw ? row->raw : row->shown)[formula->index] = value;
+            all->rows[places[j].row].values[formula->index] = value;
         }
     }
 }
 
-/* As it is shown, or from raw values, for arithmetic with them: shares add up to 1. */
-static brume_status fill_window(brume_answer_table *all, const brume_formula *formula, bool raw,
+static brume_status fill_window(brume_answer_table *all, const brume_formula *formula,
                                 brume_error *error)
 {
     size_t width = formula->argument_count;
@@ -149,15 +147,15 @@ static brume_status fill_window(brume_answer_table *all, const brume_formula *fo
         const brume_answer_row *row = &all->rows[r];
         places[r] = (place){&values[r * width], r};
         for (size_t i = 0; i < width; i++)
-            places[r].parts[i] = brume_formula_evaluate(formula->arguments[i], row->keys,
-                                                        raw ? row->raw : row->shown);
+            places[r].parts[i] =
+                brume_formula_evaluate(formula->arguments[i], row->keys, row->values);
     }
     qsort_r(places, all->count, sizeof *places, compare_places, (void *)formula);
     for (size_t from = 0, to; from < all->count; from = to) {
         for (to = from + 1;
              to < all->count && compare_partitions(formula, &places[from], &places[to]) == 0;)
             to++;
-        fill_partition(formula, places, from, to, raw, all);
+        fill_partition(formula, places, from, to, all);
     }
     free(places);
     free(values);
@@ -168,7 +166,6 @@ brume_status brume_present_windows(brume_answer_table *all, brume_error *error)
 {
     const brume_query *query = all->plan->query;
     for (size_t i = 0; i < query->window_count; i++)
-        for (int raw = 0; raw < 2; raw++)
-            BRUME_TRY(fill_window(all, query->windows[i], raw, error));
+        BRUME_TRY(fill_window(all, query->windows[i], error));
     return BRUME_OK;
 }
