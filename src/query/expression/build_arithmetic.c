@@ -274,7 +274,7 @@ brume_node brume_build_arithmetic(brume_builder *builder, brume_operation operat
             if (!node)
                 return NULL;
             node->bounds = (brume_bounds){.low = -3652058, .high = 3652058};
-            node->bounded = true;
+            node->bounded = false; /* the whole calendar is no bound to measure within */
             return node;
         }
         if ((add || operation == BRUME_OPERATION_SUBTRACT) && a->type.kind == BRUME_TYPE_DATE &&

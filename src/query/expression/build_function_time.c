@@ -8,16 +8,21 @@
 static const brume_type DOUBLE = {BRUME_TYPE_DOUBLE, 0, 0};
 static const brume_type TIMESTAMP = {BRUME_TYPE_TIMESTAMP, 0, 0};
 
+/* Years and epochs range over the whole calendar. Noise for that would drown every answer, so they
+ * are measured only within bounds that are typed, as differences of dates are. */
 static const struct field {
     const char *name;
     int low, high;
     bool clock; /* not of a date */
+    bool endless;
 } fields[] = {
-    {"year", 1, 9999, false}, {"month", 1, 12, false}, {"day", 1, 31, false},
-    {"quarter", 1, 4, false}, {"week", 1, 53, false},  {"dow", 0, 6, false},
-    {"isodow", 1, 7, false},  {"doy", 1, 366, false},  {"isoyear", 0, 9999, false},
-    {"hour", 0, 23, true},    {"minute", 0, 59, true}, {"second", 0, 0, true},
-    {"epoch", 0, 0, false},
+    {"year", 1, 9999, false, true},    {"month", 1, 12, false, false},
+    {"day", 1, 31, false, false},      {"quarter", 1, 4, false, false},
+    {"week", 1, 53, false, false},     {"dow", 0, 6, false, false},
+    {"isodow", 1, 7, false, false},    {"doy", 1, 366, false, false},
+    {"isoyear", 0, 9999, false, true}, {"hour", 0, 23, true, false},
+    {"minute", 0, 59, true, false},    {"second", 0, 0, true, false},
+    {"epoch", 0, 0, false, true},
 };
 
 static brume_node time_argument(brume_builder *builder, const char *name, brume_node node)
@@ -63,7 +68,7 @@ static brume_node build_extract(brume_builder *builder, const char *name, brume_
         return NULL;
     node->text = fields[i].name;
     node->bounds = bounds;
-    node->bounded = true;
+    node->bounded = !fields[i].endless;
     if (strcmp(name, "date_part") == 0)
         return brume_build_convert(builder, node, DOUBLE);
     return node;
