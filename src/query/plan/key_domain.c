@@ -11,6 +11,8 @@
 #include "query/plan/key_range.h"
 #include "query/plan/plan_parts.h"
 
+enum { MOST_WORK = 1 << 24 };
+
 /* ---- sets of values ---- */
 
 typedef struct values {
@@ -251,6 +253,90 @@ int64_t brume_key_start_of(const char *unit, int64_t day, int64_t *next)
     return first.integer;
 }
 
+const brume_expression *brume_key_date_of(const brume_expression *key, bool *by_hour)
+{
+    static const char fields[] = " year quarter month day dow isodow doy hour ";
+    static const char units[] = " year quarter month week day ";
+    const brume_expression *plain = brume_key_without_widening(key);
+    char word[24];
+    *by_hour = false;
+    snprintf(word, sizeof word, " %.20s ", plain->text ? plain->text : "");
+    if (plain->operation == BRUME_OPERATION_EXTRACT && strstr(fields, word)) {
+        *by_hour = strcmp(plain->text, "hour") == 0;
+        return brume_key_without_widening(plain->arguments[0]);
+    }
+    if (plain->operation == BRUME_OPERATION_DATE_TRUNC && strstr(units, word))
+        return brume_key_without_widening(plain->arguments[0]);
+    return plain->type.kind == BRUME_TYPE_DATE ? plain : NULL;
+}
+
+void brume_key_value_at(const brume_expression *key, int64_t hour, char *text, size_t size)
+{
+    const brume_expression *plain = brume_key_without_widening(key);
+    const brume_type type = {BRUME_TYPE_DATE, 0, 0};
+    int64_t day = hour / 24 - (hour % 24 < 0), next, value = 0;
+    char date[48];
+    brume_integer_text(type, day, date, sizeof date);
+    if (plain->operation == BRUME_OPERATION_DATE_TRUNC) {
+        brume_integer_text(type, brume_key_start_of(plain->text, day, &next), date, sizeof date);
+        snprintf(text, size, "%s 00:00:00", date);
+        return;
+    }
+    if (plain->operation != BRUME_OPERATION_EXTRACT) {
+        snprintf(text, size, "%s", date);
+        return;
+    }
+    int64_t years = strtoll(date, NULL, 10), months = strtoll(date + 5, NULL, 10);
+    int64_t weekday = ((day + 4) % 7 + 7) % 7; /* from Sunday, 0; day 0 was a Thursday */
+    if (strcmp(plain->text, "year") == 0)
+        value = years;
+    else if (strcmp(plain->text, "quarter") == 0)
+        value = (months + 2) / 3;
+    else if (strcmp(plain->text, "month") == 0)
+        value = months;
+    else if (strcmp(plain->text, "day") == 0)
+        value = strtoll(date + 8, NULL, 10);
+    else if (strcmp(plain->text, "dow") == 0)
+        value = weekday;
+    else if (strcmp(plain->text, "isodow") == 0)
+        value = weekday ? weekday : 7;
+    else if (strcmp(plain->text, "hour") == 0)
+        value = hour - 24 * day;
+    else
+        value = day - brume_key_start_of("year", day, &next) + 1;
+    snprintf(text, size, "%lld", (long long)value);
+}
+
+/* EXTRACT(field FROM d) where d lies between two constants that are close: what the field is on
+ * each day, or in each hour, between them. */
+static values range_of_parts(search *in, brume_row_scope scope, const brume_expression *key)
+{
+    const int64_t hour = INT64_C(3600000000);
+    bool by_hour = false;
+    const brume_expression *date = brume_key_date_of(key, &by_hour);
+    values made = {0};
+    int64_t low, high, step = by_hour ? 1 : 24;
+    if (!date || brume_key_without_widening(key)->operation != BRUME_OPERATION_EXTRACT ||
+        !(by_hour ? brume_key_moments(scope, date, &low, &high)
+                  : brume_key_limits(scope, date, &low, &high)))
+        return made;
+    low = by_hour ? low / hour - (low % hour < 0) : 24 * low;
+    high = by_hour ? high / hour - (high % hour < 0) : 24 * high;
+    made.known = low >= INT64_C(24) * BRUME_FIRST_DAY &&
+                 high < INT64_C(24) * (BRUME_LAST_DAY + 1) && (high - low) / step < BRUME_KEY_RANGE;
+    for (; made.known && low <= high && !in->failed; low += step) {
+        char text[80];
+        brume_key_value_at(key, low, text, sizeof text);
+        if (contains(&made, text))
+            continue;
+        char *own = brume_arena_text(in->arena, text);
+        in->failed = in->failed || !own;
+        if (own)
+            add(in, &made, own);
+    }
+    return made;
+}
+
 /* date_trunc(unit, d) where d lies between two constants: the starts of all parts of time between
  * them, as timestamps. */
 static values range_of_starts(search *in, brume_row_scope scope, const brume_expression *key)
@@ -296,6 +382,15 @@ static bool narrow_by(void *context, const brume_expression *condition)
     return true;
 }
 
+/* How many nodes a condition has. */
+static size_t condition_size(const brume_expression *condition)
+{
+    size_t size = 1;
+    for (size_t i = 0; i < condition->argument_count; i++)
+        size += condition_size(condition->arguments[i]);
+    return size;
+}
+
 /* Are the texts of values of both types written alike? */
 static bool is_written_alike(brume_type a, brume_type b)
 {
@@ -311,7 +406,9 @@ static values said_of(search *in, brume_row_scope scope, const brume_expression 
     if (!starts)
         brume_scope_conditions(scope, narrow_by, &conditions);
     values close = starts ? range_of_starts(in, scope, key) : range_of(in, scope, key);
+    values parts = range_of_parts(in, scope, key);
     values said = both(in, &conditions.found, &close);
+    said = both(in, &said, &parts);
     brume_row_scope inside;
     const brume_expression *inner =
         brume_scope_inside(scope, brume_key_without_widening(key), &inside);
@@ -320,6 +417,41 @@ static values said_of(search *in, brume_row_scope scope, const brume_expression 
         said = both(in, &said, &deeper);
     }
     return said;
+}
+
+/* Values for which a condition cannot be true are none. */
+static bool leave_out_by(void *context, const brume_expression *condition)
+{
+    narrowing *all = context;
+    values *set = &all->found;
+    size_t kept = 0;
+    if (set->count * condition_size(condition) > MOST_WORK)
+        return true; /* then empty groups are answered */
+    const char **texts = brume_arena_allocate(all->in->arena, (set->count + 1) * sizeof *texts);
+    if (!texts) {
+        all->in->failed = true;
+        return false;
+    }
+    for (size_t i = 0; i < set->count; i++)
+        if (brume_key_may_hold(condition, all->key, set->texts[i]))
+            texts[kept++] = set->texts[i];
+    set->texts = texts;
+    set->count = kept;
+    set->null = set->null && brume_key_may_hold(condition, all->key, NULL);
+    return true;
+}
+
+static values leave_out(search *in, brume_row_scope scope, const brume_expression *key,
+                        const values *from)
+{
+    narrowing conditions = {.in = in, .key = key, .found = *from};
+    brume_scope_conditions(scope, leave_out_by, &conditions);
+    brume_row_scope inside;
+    const brume_expression *inner =
+        brume_scope_inside(scope, brume_key_without_widening(key), &inside);
+    if (inner && is_written_alike(inner->type, key->type))
+        return leave_out(in, inside, inner, &conditions.found);
+    return conditions.found;
 }
 
 static values declared_values(search *in, const brume_key *key)
@@ -381,6 +513,8 @@ brume_status brume_key_domain_find(const brume_query *query, size_t index,
     values all = both(&in, &base, &said);
     if (said.known)
         all.null = false;
+    if (all.known)
+        all = leave_out(&in, brume_query_scope(query), key->plain, &all);
     if (in.failed)
         return brume_no_memory(error, "a plan");
     if (all.known && all.count == 0 && !all.null)

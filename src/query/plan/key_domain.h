@@ -9,11 +9,12 @@
  *   3. where it reads public tables alone: what these have (brume_key.values, read before the plan
  *      is made);
  *   4. where WHERE, or the condition of an inner join, says that it equals a constant or one of
- *      several, or lies between two close ones (whole numbers and dates); EXTRACT(year FROM d) and
+ *      several, or lies between two close ones (whole numbers and dates); EXTRACT(field FROM d) and
  *      date_trunc(unit, d) of days and longer by the bounds of d; and where it is a column of a
  *      subquery, what the WHERE there says so.
- * What 4 says narrows what 1 to 3 say. NULL is one of the values where 2 and 3 cannot exclude it,
- * and none where 1 or 4 speaks. */
+ * What 4 says narrows what 1 to 3 say, and a value for which a condition cannot be true, whatever
+ * else is in the row (key <> 'v', NOT IN, an order), is none. NULL is one of the values where 2 and
+ * 3 cannot exclude it, and none where 1 or 4 speaks. */
 #ifndef BRUME_QUERY_KEY_DOMAIN_H
 #define BRUME_QUERY_KEY_DOMAIN_H
 
@@ -29,6 +30,13 @@ typedef struct brume_key_domain {
 /* The start of the part of time (year, quarter, month, week, day) that a day lies in, and of the
  * next one: days since 1970-01-01. */
 int64_t brume_key_start_of(const char *unit, int64_t day, int64_t *next);
+
+/* The date or timestamp that a key is a function of, by its day or hour alone; NULL: it is none.
+ * *by_hour says whether it takes the hour. */
+const brume_expression *brume_key_date_of(const brume_expression *key, bool *by_hour);
+
+/* What such a key is in an hour (since 1970), as texts of domains are written. */
+void brume_key_value_at(const brume_expression *key, int64_t hour, char *text, size_t size);
 
 enum { BRUME_FIRST_DAY = -719162, BRUME_LAST_DAY = 2932896 }; /* 0001-01-01, 9999-12-31 */
 

@@ -1,6 +1,4 @@
-/* Between which constants an expression lies, by the conditions that every row of a query
- * satisfies.
- */
+/* What the conditions that every row of a query satisfies say of an expression. */
 #ifndef BRUME_QUERY_KEY_RANGE_H
 #define BRUME_QUERY_KEY_RANGE_H
 
@@ -23,5 +21,17 @@ bool brume_key_is_constant(const brume_expression *node);
  * not said, or they leave nothing. */
 bool brume_key_limits(brume_row_scope scope, const brume_expression *of, int64_t *low,
                       int64_t *high);
+
+#define BRUME_MICROSECONDS_OF_DAY INT64_C(86400000000)
+
+/* The same of a timestamp, in microseconds since 1970. */
+bool brume_key_moments(brume_row_scope scope, const brume_expression *of, int64_t *low,
+                       int64_t *high);
+
+/* Can the condition be true in a row where the key has this value, a text of its type or NULL?
+ * False only where it cannot, whatever else is in the row: then no row of the group satisfies it.
+ */
+bool brume_key_may_hold(const brume_expression *condition, const brume_expression *key,
+                        const char *value);
 
 #endif

@@ -10,7 +10,7 @@
 #include "query/plan/key_range.h"
 
 enum {
-    MOST_DAYS = 150000,  /* 410 years */
+    MOST_DAYS = 150000,  /* 410 years; of hours 17 */
     MOST_ROWS = 1 << 20, /* of a tie, in all grouping sets together */
     MOST_KEYS = 64,
 };
@@ -188,77 +188,23 @@ static brume_status add_tie(brume_plan *plan, const brume_key_tie *tie,
 
 /* ---- parts of one date ---- */
 
-/* The date or timestamp that the key is a function of, by its day alone; NULL: it is none. */
-static const brume_expression *date_of(const brume_key *key)
-{
-    static const char fields[] = " year quarter month day dow isodow doy ";
-    static const char units[] = " year quarter month week day ";
-    const brume_expression *plain = brume_key_without_widening(key->plain);
-    char word[24];
-    snprintf(word, sizeof word, " %.20s ", plain->text ? plain->text : "");
-    if (plain->operation == BRUME_OPERATION_EXTRACT && strstr(fields, word))
-        return brume_key_without_widening(plain->arguments[0]);
-    if (plain->operation == BRUME_OPERATION_DATE_TRUNC && strstr(units, word))
-        return brume_key_without_widening(plain->arguments[0]);
-    return plain->type.kind == BRUME_TYPE_DATE ? plain : NULL;
-}
-
-/* What the key is on a day, as texts of domains are written. */
-static void value_on(const brume_expression *plain, int64_t day, char *text, size_t size)
-{
-    char date[48];
-    int64_t next, years = 0, months = 0, days = 0, first = 0, value = 0;
-    const brume_type type = {BRUME_TYPE_DATE, 0, 0};
-    brume_integer_text(type, day, date, sizeof date);
-    if (plain->operation == BRUME_OPERATION_DATE_TRUNC) {
-        brume_integer_text(type, brume_key_start_of(plain->text, day, &next), date, sizeof date);
-        snprintf(text, size, "%s 00:00:00", date);
-        return;
-    }
-    if (plain->operation != BRUME_OPERATION_EXTRACT) {
-        snprintf(text, size, "%s", date);
-        return;
-    }
-    years = strtoll(date, NULL, 10);
-    months = strtoll(date + 5, NULL, 10);
-    days = strtoll(date + 8, NULL, 10);
-    first = brume_key_start_of("year", day, &next);
-    int64_t weekday = ((day + 4) % 7 + 7) % 7; /* from Sunday, 0; day 0 was a Thursday */
-    if (strcmp(plain->text, "year") == 0)
-        value = years;
-    else if (strcmp(plain->text, "quarter") == 0)
-        value = (months + 2) / 3;
-    else if (strcmp(plain->text, "month") == 0)
-        value = months;
-    else if (strcmp(plain->text, "day") == 0)
-        value = days;
-    else if (strcmp(plain->text, "dow") == 0)
-        value = weekday;
-    else if (strcmp(plain->text, "isodow") == 0)
-        value = weekday ? weekday : 7;
-    else
-        value = day - first + 1;
-    snprintf(text, size, "%lld", (long long)value);
-}
-
-/* What the keys are on each day from low to high, as a tie in the arena; days in a row on which all
- * are the same stand there once. */
-static brume_status tie_days(const brume_plan *plan, const size_t *keys, size_t count, int64_t low,
-                             int64_t high, brume_key_tie *out, brume_error *error)
+/* What the keys are in each hour from low to high (of days: at midnight, where `step` is a day), as
+ * a tie in the arena; hours in a row in which all are the same stand there once. */
+static brume_status tie_hours(const brume_plan *plan, const size_t *keys, size_t count, int64_t low,
+                              int64_t high, int64_t step, brume_key_tie *out, brume_error *error)
 {
     brume_arena *arena = plan->query->arena;
     const char **texts =
-        brume_arena_allocate(arena, (size_t)(high - low + 1) * count * sizeof *texts);
+        brume_arena_allocate(arena, (size_t)((high - low) / step + 1) * count * sizeof *texts);
     size_t rows = 0;
     if (!texts)
         return brume_no_memory(error, "a plan");
-    for (int64_t day = low; day <= high; day++) {
+    for (int64_t hour = low; hour <= high; hour += step) {
         bool same = rows > 0;
         for (size_t k = 0; k < count; k++) {
             char text[80];
             const char **to = &texts[rows * count + k];
-            value_on(brume_key_without_widening(plan->query->keys[keys[k]].plain), day, text,
-                     sizeof text);
+            brume_key_value_at(plan->query->keys[keys[k]].plain, hour, text, sizeof text);
             bool again = rows > 0 && strcmp(*(to - count), text) == 0;
             same = same && again;
             *to = again ? *(to - count) : brume_arena_text(arena, text);
@@ -271,18 +217,44 @@ static brume_status tie_days(const brume_plan *plan, const size_t *keys, size_t 
     return BRUME_OK;
 }
 
-/* The keys from `first` on that are functions of the day of the same date; none that is tied. */
+/* The keys from `first` on that are functions of the day, or hour, of the same date; none that is
+ * tied. */
 static size_t find_same_date(const brume_query *query, size_t first, const bool *is_tied,
-                             size_t *keys)
+                             size_t *keys, bool *by_hour)
 {
-    const brume_expression *date = date_of(&query->keys[first]);
+    const brume_expression *date = brume_key_date_of(query->keys[first].plain, by_hour);
     size_t count = 0;
     for (size_t i = first; date && i < query->key_count && count < MOST_KEYS; i++) {
-        const brume_expression *other = is_tied[i] ? NULL : date_of(&query->keys[i]);
-        if (other && brume_expression_equal(date, other))
+        bool is_hour = false;
+        const brume_expression *other =
+            is_tied[i] ? NULL : brume_key_date_of(query->keys[i].plain, &is_hour);
+        if (other && brume_expression_equal(date, other)) {
             keys[count++] = i;
+            *by_hour = *by_hour || is_hour;
+        }
     }
     return count;
+}
+
+/* The hours that the keys' date can be in, by conditions; false: too many, or not said. */
+static bool find_hours(const brume_query *query, const brume_expression *date, bool by_hour,
+                       int64_t *low, int64_t *high, int64_t *step)
+{
+    static const int64_t hour = INT64_C(3600000000);
+    bool found = by_hour ? brume_key_moments(brume_query_scope(query), date, low, high)
+                         : brume_key_limits(brume_query_scope(query), date, low, high);
+    if (!found)
+        return false;
+    *step = by_hour ? 1 : 24;
+    if (by_hour) {
+        *low = *low / hour - (*low % hour < 0);
+        *high = *high / hour - (*high % hour < 0);
+    } else if (*low >= BRUME_FIRST_DAY && *high <= BRUME_LAST_DAY) {
+        *low *= 24;
+        *high *= 24;
+    }
+    return *low >= INT64_C(24) * BRUME_FIRST_DAY && *high < INT64_C(24) * (BRUME_LAST_DAY + 1) &&
+           (*high - *low) / *step < MOST_DAYS;
 }
 
 static brume_status tie_dates(brume_plan *plan, const brume_key_domain *domains, bool *is_tied,
@@ -291,14 +263,14 @@ static brume_status tie_dates(brume_plan *plan, const brume_key_domain *domains,
     const brume_query *query = plan->query;
     for (size_t i = 0; i < query->key_count; i++) {
         size_t keys[MOST_KEYS];
-        size_t count = is_tied[i] ? 0 : find_same_date(query, i, is_tied, keys);
-        int64_t low, high;
+        bool by_hour = false;
+        size_t count = is_tied[i] ? 0 : find_same_date(query, i, is_tied, keys, &by_hour);
+        int64_t low, high, step;
         brume_key_tie tie;
-        if (count < 2 ||
-            !brume_key_limits(brume_query_scope(query), date_of(&query->keys[i]), &low, &high) ||
-            low < BRUME_FIRST_DAY || high > BRUME_LAST_DAY || high - low >= MOST_DAYS)
+        if (count < 2 || !find_hours(query, brume_key_date_of(query->keys[i].plain, &by_hour),
+                                     by_hour, &low, &high, &step))
             continue;
-        BRUME_TRY(tie_days(plan, keys, count, low, high, &tie, error));
+        BRUME_TRY(tie_hours(plan, keys, count, low, high, step, &tie, error));
         for (size_t k = 0; k < count; k++)
             is_tied[keys[k]] = true;
         BRUME_TRY(add_tie(plan, &tie, domains, ties, error));
