@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "number/rounding.h"
 
 _Static_assert(LDBL_MANT_DIG >= 64, "the stated error of the eigenvalue needs 64 bits");
 
@@ -24,6 +25,33 @@ brume_status brume_gram_open(size_t columns, int64_t norm, brume_gram **out, bru
         return brume_fail(error, BRUME_EMEMORY, NULL, "no memory");
     gram->columns = columns;
     gram->norm = norm;
+    *out = gram;
+    return BRUME_OK;
+}
+
+/* The largest u with columns u^2 <= norm^2. */
+static int64_t value_of_ones(size_t columns, int64_t norm)
+{
+    int64_t n = (int64_t)columns, u = (int64_t)((double)norm / sqrt((double)columns));
+    while (n * u * u > norm * norm)
+        u--;
+    while (n * (u + 1) * (u + 1) <= norm * norm)
+        u++;
+    return u;
+}
+
+brume_status brume_gram_open_with_ones(size_t columns, int64_t norm, brume_gram **out,
+                                       brume_error *error)
+{
+    brume_gram *gram = NULL;
+    BRUME_TRY(brume_gram_open(columns, norm, &gram, error));
+    gram->ones = value_of_ones(columns, norm);
+    if (columns < 2 || gram->ones < 1) {
+        brume_gram_close(gram);
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "a column of ones needs another beside it, and 'norm' at least the root "
+                          "of their number");
+    }
     *out = gram;
     return BRUME_OK;
 }
@@ -73,7 +101,12 @@ static void clip(int64_t *row, size_t columns, int64_t norm)
 void brume_gram_add(brume_gram *gram, const int64_t *row)
 {
     int64_t clipped[BRUME_GRAM_MOST_COLUMNS];
-    memcpy(clipped, row, gram->columns * sizeof *row);
+    size_t typed = gram->columns - (gram->ones > 0);
+    memcpy(clipped, row, typed * sizeof *row);
+    for (size_t i = 0; gram->ones > 0 && i < typed; i++)
+        clipped[i] = row[i] > gram->ones ? gram->ones : row[i] < -gram->ones ? -gram->ones : row[i];
+    if (gram->ones > 0) /* then it is in the ball: the sensitivities hold for such rows alone */
+        clipped[typed] = gram->ones;
     clip(clipped, gram->columns, gram->norm);
     size_t entry = 0;
     for (size_t i = 0; i < gram->columns; i++)
@@ -107,6 +140,12 @@ brume_status brume_gram_sensitivity_l1_upper(const brume_gram *gram, brume_adjac
     BRUME_TRY(check_adjacency(adjacency, error));
     double square = (double)(gram->norm * gram->norm); /* <= 2^48: exact, and so is all below */
     double one = square * (double)(gram->columns + 1) / 2;
+    if (adjacency == BRUME_REPLACE && gram->ones > 0) {
+        /* c (c+2)^2 u^2 / (2 (c+1)); up, the whole part of it and one more (below 2^60) */
+        gram_sum u = gram->ones, c = (gram_sum)gram->columns - 1;
+        *out = brume_up((double)(int64_t)(u * u * c * (c + 2) * (c + 2) / (2 * (c + 1)) + 1));
+        return BRUME_OK;
+    }
     *out = adjacency == BRUME_REPLACE && gram->columns > 1 ? 2 * one : one;
     return BRUME_OK;
 }
@@ -118,6 +157,10 @@ brume_status brume_gram_sensitivity_l2_upper(const brume_gram *gram, brume_adjac
     double square = (double)(gram->norm * gram->norm);
     /* The factor is above sqrt(2) = 1.41421356237309504..., and the product rounds to nearest. */
     const double root_two_upper = 0x1.6a09e667f3bcep+0;
+    if (adjacency == BRUME_REPLACE && gram->ones > 0) {
+        *out = (double)((int64_t)gram->columns * gram->ones * gram->ones); /* <= norm^2: exact */
+        return BRUME_OK;
+    }
     *out = adjacency == BRUME_REPLACE && gram->columns > 1 ? square * root_two_upper : square;
     return BRUME_OK;
 }

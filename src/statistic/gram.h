@@ -8,7 +8,7 @@ __extension__ typedef __int128 gram_sum;
 
 struct brume_gram {
     size_t columns;
-    int64_t norm;
+    int64_t norm, ones; /* ones: the last coordinate of every row; 0: it is the caller's */
     gram_sum entry[BRUME_GRAM_MOST_COLUMNS * (BRUME_GRAM_MOST_COLUMNS + 1) / 2];
 };
 

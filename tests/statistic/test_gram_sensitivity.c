@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include <brume/statistic/gram.h>
 
@@ -86,6 +87,94 @@ static void sensitivities_are_met_by_the_worst_rows(void **state)
             if (!replace || cases[i].columns == 1) /* the bound of two rows is not met by many */
                 assert_holds(met.l1 == l1);
         }
+}
+
+/* The entries of a row with ones, of one row; `ones` 0: the mutant, where the last coordinate is
+ * not the same in all rows. */
+static void with_ones(size_t columns, int64_t u, const int64_t *row, bool ones, double *out)
+{
+    brume_gram *gram = NULL;
+    int64_t norm = u * (int64_t)columns; /* norm^2 >= columns u^2 */
+    norm = columns == 4 ? 2 * u : norm;  /* exactly */
+    if (ones)
+        assert_ok(brume_gram_open_with_ones(columns, norm, &gram, &error));
+    else
+        assert_ok(brume_gram_open(columns, norm, &gram, &error));
+    brume_gram_add(gram, row);
+    for (size_t i = 0; i < brume_gram_size(gram); i++)
+        out[i] = (double)brume_gram_entry(gram, i);
+    brume_gram_close(gram);
+}
+
+/* One column and ones, three columns and ones: all pairs of rows on a grid that has the worst ones,
+ * -1/2 and -1/4 of the unit, met exactly. Rejects: less than that, and, as the mutant, rows that
+ * leave the box. */
+static void ones_make_replacing_cheap(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t columns;
+        int64_t norm, u;
+        int64_t values[5];
+        double l1; /* in units of u^2: c (c+2)^2 / (2 (c+1)) */
+    } cases[] = {{4, 8, 4, {-4, -1, 0, 2, 4}, 9.375}};
+    enum { ROWS = 125, ENTRIES = 10 };
+    static double all[2][ROWS][ENTRIES];
+    double unit = (double)(cases[0].u * cases[0].u), most[2][2] = {{0}};
+    for (int ones = 0; ones < 2; ones++) {
+        for (size_t r = 0; r < ROWS; r++) {
+            const int64_t *v = cases[0].values;
+            int64_t row[4] = {v[r % 5], v[r / 5 % 5], v[r / 25], 0};
+            if (!ones) {
+                memset(row, 0, sizeof row);
+                row[r % 4] = cases[0].norm;
+            }
+            with_ones(4, cases[0].u, row, ones != 0, all[ones][r]);
+        }
+        for (size_t i = 0; i < ROWS; i++)
+            for (size_t j = 0; j < i; j++) {
+                double l1 = 0, l2 = 0;
+                for (size_t e = 0; e < ENTRIES; e++) {
+                    double apart = fabs(all[ones][i][e] - all[ones][j][e]);
+                    l1 += apart;
+                    l2 += apart * apart;
+                }
+                most[ones][0] = fmax(most[ones][0], l1);
+                most[ones][1] = fmax(most[ones][1], sqrt(l2));
+            }
+    }
+    brume_gram *gram = NULL;
+    double l1 = 0, l2 = 0;
+    assert_ok(brume_gram_open_with_ones(4, cases[0].norm, &gram, &error));
+    assert_ok(brume_gram_sensitivity_l1_upper(gram, BRUME_REPLACE, &l1, &error));
+    assert_ok(brume_gram_sensitivity_l2_upper(gram, BRUME_REPLACE, &l2, &error));
+    brume_gram_close(gram);
+    assert_true(l2 == 4 * unit);
+    assert_holds(l1 >= cases[0].l1 * unit && l1 <= cases[0].l1 * unit + 2);
+    assert_true(most[1][0] == cases[0].l1 * unit && most[1][1] == l2);
+    assert_holds(most[0][1] > l2);
+}
+
+/* Values beyond the unit are cut to it, so that no row leaves the box that the bounds are for. */
+static void rows_with_ones_stay_in_their_box(void **state)
+{
+    (void)state;
+    brume_gram *gram = NULL;
+    assert_ok(brume_gram_open_with_ones(2, 7, &gram, &error)); /* u = 4: 2 * 16 <= 49 < 2 * 25 */
+    brume_gram_add(gram, (const int64_t[]){-100});
+    assert_int_equal(brume_gram_entry(gram, 0), 16);
+    assert_int_equal(brume_gram_entry(gram, 1), -16);
+    assert_int_equal(brume_gram_entry(gram, 2), 16);
+    double l1 = 0;
+    assert_ok(brume_gram_sensitivity_l1_upper(gram, BRUME_REPLACE, &l1, &error));
+    assert_holds(l1 >= 36 && l1 <= 38); /* 9/4 u^2 */
+    assert_ok(brume_gram_sensitivity_l1_upper(gram, BRUME_ADD_REMOVE, &l1, &error));
+    assert_holds(l1 >= 48); /* three entries of u^2 */
+    brume_gram_close(gram);
+    gram = NULL;
+    assert_fails(brume_gram_open_with_ones(1, 7, &gram, &error), BRUME_EARGUMENT);
+    assert_fails(brume_gram_open_with_ones(64, 7, &gram, &error), BRUME_EARGUMENT);
+    assert_true(gram == NULL);
 }
 
 static void other_adjacencies_have_no_sensitivity(void **state)
@@ -182,6 +271,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sensitivities_are_met_by_the_worst_rows),
+        cmocka_unit_test(ones_make_replacing_cheap),
+        cmocka_unit_test(rows_with_ones_stay_in_their_box),
         cmocka_unit_test(other_adjacencies_have_no_sensitivity),
         cmocka_unit_test(entries_saturate_on_either_side),
         cmocka_unit_test(rows_of_any_length_are_within_the_ball),

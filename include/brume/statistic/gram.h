@@ -6,7 +6,10 @@
  *
  * Sensitivities of the upper triangle as a vector, B = norm:
  *   L2  add-remove B^2, replace sqrt(2) B^2 (B^2 for d = 1)
- *   L1  add-remove (d+1) B^2 / 2, replace twice that (B^2 for d = 1). */
+ *   L1  add-remove (d+1) B^2 / 2, replace twice that (B^2 for d = 1).
+ * Of rows with a column of ones, c columns beside it, u = floor(B / sqrt(c+1)):
+ *   L2  add-remove B^2, replace (c+1) u^2
+ *   L1  add-remove (c+2) B^2 / 2, replace c (c+2)^2 u^2 / (2 (c+1)). */
 #ifndef BRUME_GRAM_H
 #define BRUME_GRAM_H
 
@@ -27,9 +30,17 @@ typedef struct brume_gram brume_gram;
 /* Requires: 1 <= columns <= 64, 1 <= norm <= 2^24; else BRUME_EARGUMENT. */
 BRUME_API BRUME_MUST_USE brume_status brume_gram_open(size_t columns, int64_t norm,
                                                       brume_gram **out, brume_error *error);
+
+/* The same for rows with a column of ones, which is the last: rows come without it, and each of
+ * their values is cut to [-u, u], u standing for 1. Requires 2 <= columns, the ones included, and
+ * norm^2 >= columns. */
+BRUME_API BRUME_MUST_USE brume_status brume_gram_open_with_ones(size_t columns, int64_t norm,
+                                                                brume_gram **out,
+                                                                brume_error *error);
 BRUME_API void brume_gram_close(brume_gram *gram);
 
-/* Add a row of `columns` integers; magnitudes beyond 2^30 are clamped first. */
+/* Add a row of `columns` integers (with ones: one less); magnitudes beyond 2^30 are clamped first.
+ */
 BRUME_API void brume_gram_add(brume_gram *gram, const int64_t *row);
 
 /* Number of entries of the upper triangle; and entry i, clamped to +-2^62. */

@@ -81,8 +81,6 @@ static brume_status fill(const brume_release *release, const brume_matrix *colum
         }
         if (!whole && release->adjacency == BRUME_ADD_REMOVE)
             continue;
-        if (centred)
-            row[columns->count] = (int64_t)shrink;
         brume_gram_add(gram, row);
     }
 }
@@ -101,7 +99,8 @@ brume_status brume_matrix_with(brume_release *release, bool centred, const char 
     if (status == BRUME_OK && target)
         status = read_columns(release, target, &columns, error);
     if (status == BRUME_OK)
-        status = brume_gram_open(columns.count + centred, NORM, &gram, error);
+        status = centred ? brume_gram_open_with_ones(columns.count + 1, NORM, &gram, error)
+                         : brume_gram_open(columns.count, NORM, &gram, error);
     if (status == BRUME_OK)
         status = fill(release, &columns, centred, gram, error);
     if (status == BRUME_OK)
