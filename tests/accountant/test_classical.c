@@ -343,6 +343,9 @@ static void group_privacy_has_the_tight_factor(void **state)
     assert_upper(delta, 7e-6);
     brume_group_upper(1, 0, 7, &epsilon, &delta);
     assert_true(delta == 0);
+    brume_group_upper(2, 0.001, 5, &epsilon, &delta); /* the first line alone says 3.4 */
+    assert_true(epsilon == 10);
+    assert_close(delta, 0.92793, 1e-5);
     brume_group_upper(1, 0.1, 70, &epsilon, &delta);
     assert_true(delta == 1);
 }

@@ -154,6 +154,53 @@ static double shifted_divergence(double sigma, int shift, double alpha)
     return (double)logl(sum / all) / (alpha - 1);
 }
 
+/* ---- with a failure ---- */
+
+/* The same for (epsilon, delta). */
+static double next_with_failure(double power, double epsilon, double delta)
+{
+    return fmin(1, fmin(delta + exp(epsilon) * power, 1 - exp(-epsilon) * (1 - delta - power)));
+}
+
+/* Data sets in a row whose outputs have the iterated powers as distribution functions, on a grid.
+ * Rejects: a delta that they exceed, and one that is above what they reach. */
+static void a_group_with_a_failure_costs_what_a_chain_of_steps_reaches(void **state)
+{
+    (void)state;
+    static const struct {
+        double epsilon, delta;
+        int size;
+    } cases[] = {{2, 0.001, 5}, {1, 0.01, 3}, {0.5, 1e-5, 6}, {3, 0.2, 2}, {0, 0.05, 6}};
+    enum { CELLS = 4000 };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double epsilon = cases[i].epsilon, delta = cases[i].delta, reached = 0;
+        static double mass[MOST_GROUP + 1][CELLS + 1]; /* the atom at 0, then cells */
+        for (int j = 0; j <= cases[i].size; j++)
+            for (int c = 0; c <= CELLS; c++) {
+                double ends[2] = {(c - 1.0) / CELLS, (double)c / CELLS};
+                for (int end = 0; end < 2; end++)
+                    for (int step = 0; step < j; step++)
+                        ends[end] = next_with_failure(ends[end], epsilon, delta);
+                mass[j][c] = c == 0 ? ends[1] : ends[1] - ends[0];
+            }
+        for (int j = 0; j < cases[i].size; j++) { /* each step is a step */
+            double up = 0, down = 0;
+            for (int c = 0; c <= CELLS; c++) {
+                up += fmax(0, mass[j + 1][c] - exp(epsilon) * mass[j][c]);
+                down += fmax(0, mass[j][c] - exp(epsilon) * mass[j + 1][c]);
+            }
+            assert_holds(up <= delta + 1e-9 && down <= delta + 1e-9);
+        }
+        for (int c = 0; c <= CELLS; c++)
+            reached += fmax(0, mass[cases[i].size][c] - exp(epsilon * cases[i].size) * mass[0][c]);
+        brume_cost cost = {.pure = BRUME_UPPER, .epsilon = epsilon, .delta_failure = delta}, group;
+        brume_error error;
+        assert_ok(brume_cost_group(&cost, (uint64_t)cases[i].size, &group, &error));
+        assert_holds(reached <= group.delta_failure + 1e-9);
+        assert_close(group.delta_failure, reached, 1e-6);
+    }
+}
+
 /* Each of the group moves the number by 1, so that the group moves it by all of its members: rho
  * grows with their square. A cost that has nothing but rho, by which nothing else can cover.
  * Rejects: a rho that grows with the members, or with less than their square. */
@@ -501,6 +548,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_law_of_a_group_is_the_iterated_power),
         cmocka_unit_test(no_chain_of_steps_exceeds_it),
+        cmocka_unit_test(a_group_with_a_failure_costs_what_a_chain_of_steps_reaches),
         cmocka_unit_test(the_rho_of_a_group_grows_with_the_square_of_its_size),
         cmocka_unit_test(members_who_all_leave_are_dominated),
         cmocka_unit_test(the_curve_of_a_group_on_a_sample_holds),

@@ -171,28 +171,44 @@ double brume_advanced_delta_upper(brume_advanced_form form, const brume_pure_ste
     return result;
 }
 
+/* The k-th iterate of min(delta + e^eps x, 1 - e^-eps (1 - delta - x)) from 0. */
+static double group_delta_upper(double epsilon, double delta, uint64_t k)
+{
+    enum { MOST_STEPS = 100000 };
+    arb_t factor, rest, next, other;
+    double at = 0;
+    arb_init(factor), arb_init(rest), arb_init(next), arb_init(other);
+    arb_set_d(factor, epsilon);
+    arb_exp(factor, factor, PRECISION);
+    for (uint64_t i = 0; i < k && at < 1; i++) {
+        if (i == MOST_STEPS) {
+            at = 1;
+            break;
+        }
+        arb_set_d(rest, at); /* at is an upper bound, and both lines rise with it */
+        arb_mul(next, factor, rest, PRECISION);
+        arb_set_d(other, delta);
+        arb_add(next, next, other, PRECISION); /* delta + e^eps x */
+        arb_add(rest, rest, other, PRECISION);
+        arb_sub_ui(rest, rest, 1, PRECISION);
+        arb_div(rest, rest, factor, PRECISION);
+        arb_add_ui(rest, rest, 1, PRECISION); /* 1 - e^-eps (1 - delta - x) */
+        at = fmin(fmin(brume_ball_upper(next), brume_ball_upper(rest)), 1);
+    }
+    arb_clear(factor), arb_clear(rest), arb_clear(next), arb_clear(other);
+    return at;
+}
+
 void brume_group_upper(double epsilon, double delta, uint64_t k, double *group_epsilon,
                        double *group_delta)
 {
-    arb_t x, y;
-    arb_init(x), arb_init(y);
-    arb_set_d(x, epsilon);
-    arb_mul_ui(y, x, k, PRECISION);
-    *group_epsilon = brume_ball_upper(y);
-    if (delta > 0) {
-        if (epsilon > 0) {
-            arb_expm1(y, y, PRECISION);
-            arb_expm1(x, x, PRECISION);
-            arb_div(y, y, x, PRECISION);
-        } else {
-            arb_set_ui(y, k); /* the limit */
-        }
-        arb_set_d(x, delta);
-        arb_mul(y, y, x, PRECISION);
-        delta = fmin(brume_ball_upper(y), 1);
-    }
-    *group_delta = delta;
-    arb_clear(x), arb_clear(y);
+    arb_t product;
+    arb_init(product);
+    arb_set_d(product, epsilon);
+    arb_mul_ui(product, product, k, PRECISION);
+    *group_epsilon = brume_ball_upper(product);
+    arb_clear(product);
+    *group_delta = delta > 0 ? group_delta_upper(epsilon, delta, k) : delta;
 }
 
 static const double width = 1e-13; /* of an interval that is asked for, relative */

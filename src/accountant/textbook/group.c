@@ -3,7 +3,7 @@
  *
  * A law of shifted noise shifts size times as far; any pure epsilon-DP mechanism is dominated by
  * the discrete Laplace of 1/scale = epsilon and that shift, and one of them attains it
- * (proofs/guarantees.md); the pure guarantee becomes (size eps, delta (e^{size eps}-1)/(e^eps-1));
+ * (proofs/guarantees.md); the pure guarantee becomes (size eps, brume_group_upper);
  * rho becomes size^2 rho, which has no such rule once the mechanism can fail, so that with a
  * failure only the pure guarantee is left. Only shifted noise is exact for groups: another
  * mechanism that attains epsilon need not attain the worst law of a group.

@@ -56,7 +56,8 @@ BRUME_MUST_USE brume_status brume_optimal_epsilon_upper(const brume_pure_step *s
                                                         double delta, double *epsilon,
                                                         brume_error *error);
 
-/* A group of k: (k eps, delta (e^{k eps} - 1)/(e^eps - 1)), rounded up; delta is cut to 1. */
+/* A group of k: (k eps, the k-th iterate from 0 of min(delta + e^eps x, 1 - e^-eps (1 - delta -
+ * x))), rounded up; 1 above 100,000 steps. Attained (proofs/guarantees.md). */
 void brume_group_upper(double epsilon, double delta, uint64_t k, double *group_epsilon,
                        double *group_delta);
 
