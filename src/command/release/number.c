@@ -79,11 +79,7 @@ typedef struct moments {
     bool size_public;
 } moments;
 
-/* A value x that becomes y, both within the reach r of the centre, moves the sum by |x-y| and the
- * squares by |x^2-y^2|. In shares of what each of them moves by at most (the range h, and r^2) both
- * together are at most (1 + r/2h)^2: with a = x/r, b = y/r it is |a-b|(r/h + |a+b|), largest for
- * a = 1 and b = -r/2h. */
-static double both_moved_up(int64_t range, int64_t reach)
+double brume_release_moments_share_up(int64_t range, int64_t reach)
 {
     double half = brume_divide_up((double)reach, 2 * (double)range);
     double one = brume_add_up(1, half);
@@ -111,7 +107,9 @@ static brume_status measure(brume_release *release, bool squares, moments *out, 
     uint64_t count = column.count;
     brume_release_column_free(&column);
     bool size_public = release->adjacency == BRUME_REPLACE;
-    double parts = size_public ? squares ? both_moved_up(column.high, reach) : 1 : squares ? 3 : 2;
+    double parts = size_public ? squares ? brume_release_moments_share_up(column.high, reach) : 1
+                   : squares   ? 3
+                               : 2;
     double epsilon = brume_release_part(release, parts), width;
     /* Sensitivities: one more or less moves the count by 1, the sum by the reach, the squares less
      * half the largest by half the largest; a change moves the sum by the whole range, the squares

@@ -33,4 +33,10 @@ brume_status brume_look_reciprocal(const brume_release *input, brume_look *look,
 brume_status brume_look_regression(const brume_release *input, brume_look *look,
                                    brume_error *error);
 
+/* A value x that becomes y, both within `reach` r of the centre of a range h, moves the sum by
+ * |x-y| and the squares by |x^2-y^2|. In shares of what each of them moves by at most (h, and r^2)
+ * both together move by at most (1 + r/2h)^2, and 2: with a = x/r, b = y/r it is |a-b|(r/h +
+ * |a+b|), which is largest for a = 1 and b = -r/2h. Rounded up. */
+double brume_release_moments_share_up(int64_t range, int64_t reach);
+
 #endif
