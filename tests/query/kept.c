@@ -324,7 +324,6 @@ static size_t compare_several(const char *sql, size_t measurement, uint64_t grou
     keep(&rows, next_key(&all), collection->max_groups);
     kept_here->fill("kept", &rows, false);
     asked left = kept_open("kept", sql, 500, 500);
-    left.plan->measurements[measurement].collection.max_rows = collection->max_rows;
     brume_collected *there = asked_collect(&all, true, measurement);
     brume_collected *here = asked_collect(&left, false, measurement);
     compare_groups(there, here);

@@ -90,7 +90,7 @@ static kept_statement print(const asked *all, int kind)
     static const kept_statement kinds[] = {
         {.keys = 2, .columns = 1, .most = {1}, .groups = 1},
         {.keys = 1, .columns = 1, .most = {2}, .groups = 2},
-        {.keys = 2, .columns = 2, .most = {2, 6}, .groups = 2}, /* three rows in each */
+        {.keys = 2, .columns = 1, .most = {2}, .groups = 2},
     };
     const brume_push_dialect *dialect = brume_push_dialect_of(kept_here->dialect);
     const brume_collection *collection = &all->plan->measurements[kind == 1 ? 1 : 0].collection;

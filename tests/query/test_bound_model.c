@@ -61,7 +61,6 @@ static void make_table(table *data)
     memset(data, 0, sizeof *data);
     data->unit_wire = random_wire();
     data->plan = (brume_bound_plan){.max_groups = 1 + below(5),
-                                    .max_rows = 1 + below(4),
                                     .key_count = below(KEYS + 1),
                                     .value_count = below(VALUES + 1),
                                     .closed = below(3) == 0};
@@ -312,7 +311,7 @@ static void check_unit(const table *data, result *got, result *all)
             continue;
         kept++;
         assert_int_equal(one->units, whole->units); /* it has rows there */
-        uint64_t rows = whole->rows < data->plan.max_rows ? whole->rows : data->plan.max_rows;
+        const uint64_t rows = 1;
         assert_int_equal(one->rows, rows);
         for (size_t v = 0; v < data->plan.value_count; v++) {
             if (data->values[v].keep)
@@ -370,16 +369,14 @@ static void the_result_is_the_sum_of_what_each_unit_may_give(void **state)
 
 /* ---- sizes ---- */
 
-static brume_status open_sizes(uint64_t max_groups, uint64_t max_rows, size_t value_count)
+static brume_status open_sizes(uint64_t max_groups, size_t value_count)
 {
     static const brume_bound_value values[BRUME_BOUND_VALUES + 1];
     brume_error error = {0};
     brume_bits *bits = brume_tape_open_seeded(7);
     brume_bounder *bounder = NULL;
-    brume_bound_plan plan = {.max_groups = max_groups,
-                             .max_rows = max_rows,
-                             .value_count = value_count,
-                             .values = values};
+    brume_bound_plan plan = {
+        .max_groups = max_groups, .value_count = value_count, .values = values};
     brume_status status = brume_bounder_open(&plan, bits, &bounder, &error);
     brume_bounder_close(bounder);
     brume_bits_close(bits);
@@ -389,14 +386,12 @@ static brume_status open_sizes(uint64_t max_groups, uint64_t max_rows, size_t va
 static void only_plans_within_the_promised_sizes_are_bounded(void **state)
 {
     (void)state;
-    const uint64_t groups = UINT64_C(1) << 26, rows = UINT32_MAX;
-    assert_int_equal(open_sizes(groups, rows, BRUME_BOUND_VALUES), BRUME_OK);
-    assert_int_equal(open_sizes(1, 1, 0), BRUME_OK);
-    assert_int_equal(open_sizes(groups + 1, 1, 0), BRUME_EINTERNAL);
-    assert_int_equal(open_sizes(0, 1, 0), BRUME_EINTERNAL);
-    assert_int_equal(open_sizes(1, rows + 1, 0), BRUME_EINTERNAL);
-    assert_int_equal(open_sizes(1, 0, 0), BRUME_EINTERNAL);
-    assert_int_equal(open_sizes(1, 1, BRUME_BOUND_VALUES + 1), BRUME_EINTERNAL);
+    const uint64_t groups = UINT64_C(1) << 26;
+    assert_int_equal(open_sizes(groups, BRUME_BOUND_VALUES), BRUME_OK);
+    assert_int_equal(open_sizes(1, 0), BRUME_OK);
+    assert_int_equal(open_sizes(groups + 1, 0), BRUME_EINTERNAL);
+    assert_int_equal(open_sizes(0, 0), BRUME_EINTERNAL);
+    assert_int_equal(open_sizes(1, BRUME_BOUND_VALUES + 1), BRUME_EINTERNAL);
 }
 
 /* Every unit once in each of two groups, far apart in the table: it is found again. */
@@ -419,8 +414,7 @@ static void thousands_of_units_are_each_found_again(void **state)
             brume_error error = {0};
             brume_bits *bits = brume_tape_open_seeded(7);
             brume_bounder *bounder = NULL;
-            brume_bound_plan plan = {
-                .max_groups = most, .max_rows = 1, .key_count = 1, .key_wires = &wire};
+            brume_bound_plan plan = {.max_groups = most, .key_count = 1, .key_wires = &wire};
             assert_ok(brume_bounder_open(&plan, bits, &bounder, &error));
             brume_chunk_column columns[] = {{.wire = BRUME_WIRE_INTEGER, .integers = units},
                                             {.wire = BRUME_WIRE_INTEGER, .integers = keys}};

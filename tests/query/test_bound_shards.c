@@ -20,11 +20,11 @@ typedef struct table {
 static const brume_wire key_wire = BRUME_WIRE_INTEGER;
 static const brume_bound_value value_plan = {.low = 0, .high = 1000, .centre = 500, .keep = true};
 
-static brume_bounder *open_bounder(uint64_t max_groups, uint64_t max_rows, bool values)
+static brume_bounder *open_bounder(uint64_t max_groups, bool values)
 {
     brume_error error = {0};
     brume_bound_plan plan = {.max_groups = max_groups,
-                             .max_rows = max_rows,
+                             .totals = max_groups == 0, /* nothing is cut */
                              .key_count = 1,
                              .key_wires = &key_wire,
                              .value_count = values,
@@ -105,22 +105,20 @@ static void *take_share(void *context)
     return NULL;
 }
 
-/* Few rows a unit, many, and all of one unit; integer and text units; one row a pair and several.
- */
+/* Few rows a unit, many, and all of one unit; integer and text units. */
 static void any_number_of_threads_gives_the_same_result(void **state)
 {
     (void)state;
     static table data;
     static const uint64_t units[] = {20000, 50, 1};
-    for (size_t kind = 0; kind < 3 * 2 * 2; kind++) {
+    for (size_t kind = 0; kind < 3 * 2; kind++) {
         bool text = kind % 2;
-        uint64_t max_rows = kind / 2 % 2 ? 3 : 1;
-        make_table(&data, ROWS, kind, units[kind / 4], 300);
-        brume_bounder *one = open_bounder(4, max_rows, true);
+        make_table(&data, ROWS, kind, units[kind / 2], 300);
+        brume_bounder *one = open_bounder(4, true);
         for (size_t first = 0; first < ROWS; first += 5000)
             take(one, &data, first, 5000, text);
         uint64_t expected = fingerprint(one);
-        brume_bounder *many = open_bounder(4, max_rows, true);
+        brume_bounder *many = open_bounder(4, true);
         pthread_t threads[THREADS];
         share shares[THREADS];
         for (size_t i = 0; i < THREADS; i++) {
@@ -144,21 +142,16 @@ static void every_row_arrives_whatever_their_number(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         make_table(&data, sizes[i], i, 1, 7);
         brume_error error = {0};
-        brume_bounder *bounder = open_bounder(7, 100000, true);
+        brume_bounder *bounder = open_bounder(0, false);
         take(bounder, &data, 0, data.rows, i % 2);
         const brume_bounded_group *groups = NULL;
         size_t count = 0, rows = 0;
-        brume_i128 sum = 0;
         assert_ok(brume_bounder_finish(bounder, &groups, &count, &error));
         for (size_t g = 0; g < count; g++) {
             assert_int_equal(groups[g].units, 1);
             rows += groups[g].rows;
-            sum += groups[g].values[0].sum;
         }
-        for (size_t r = 0; r < data.rows; r++)
-            sum -= data.value[r] - 500;
         assert_int_equal(rows, data.rows);
-        assert_true(sum == 0);
         brume_bounder_close(bounder);
     }
 }
@@ -180,7 +173,7 @@ static void a_giant_unit_keeps_its_groups_in_any_order(void **state)
             seen[data.group[i]] = true;
         }
         for (int order = 0; order < 3; order++) {
-            brume_bounder *bounder = open_bounder(bounds[b], 2, true);
+            brume_bounder *bounder = open_bounder(bounds[b], true);
             take(bounder, &data, 0, data.rows, false);
             brume_error error = {0};
             assert_ok(brume_bounder_flush(bounder, &error));
@@ -240,7 +233,7 @@ static void keep_colliding_units_apart(bool totals)
     static uint64_t room[WAITING_MOST * 16];
     unsigned char *rows = (unsigned char *)room;
     brume_error error = {0};
-    brume_bounder *numbers = open_bounder(1, 1, false);
+    brume_bounder *numbers = open_bounder(1, false);
     numbers->plan.totals = totals;
     numbers->total_size = sizeof(total);
     declare(numbers, 0);
@@ -254,7 +247,7 @@ static void keep_colliding_units_apart(bool totals)
     }
     assert_int_equal(units_in_first_group(numbers), WAITING_MOST);
 
-    brume_bounder *names = open_bounder(1, 1, false);
+    brume_bounder *names = open_bounder(1, false);
     names->plan.totals = totals;
     names->total_size = sizeof(total);
     declare(names, 0);
@@ -292,7 +285,7 @@ static void ties_between_groups_fall_the_same_way_in_any_order(void **state)
     for (size_t kept = 1; kept <= 3; kept++)
         for (size_t order = 0; order < 6; order++) {
             brume_error error = {0};
-            brume_bounder *bounder = open_bounder(kept, 1, false);
+            brume_bounder *bounder = open_bounder(kept, false);
             static const int64_t keys[] = {7, 3, 5};
             for (size_t i = 0; i < 3; i++)
                 declare(bounder, keys[i]);
@@ -326,7 +319,7 @@ static void names_of_any_length_are_units_of_their_own(void **state)
         names[i] = names[NAMES + i] = (brume_text){letters, length};
     }
     brume_error error = {0};
-    brume_bounder *bounder = open_bounder(2, 1, false);
+    brume_bounder *bounder = open_bounder(2, false);
     brume_chunk_column columns[] = {{.wire = BRUME_WIRE_TEXT, .texts = names},
                                     {.wire = BRUME_WIRE_INTEGER, .integers = groups}};
     brume_chunk chunk = {2 * NAMES, 2, columns};
@@ -340,7 +333,7 @@ static void negative_zero_is_the_unit_zero(void **state)
     static const double units[] = {0.0, -0.0, 1.5, -1.5};
     static const int64_t groups[4];
     brume_error error = {0};
-    brume_bounder *bounder = open_bounder(2, 1, false);
+    brume_bounder *bounder = open_bounder(2, false);
     brume_chunk_column columns[] = {{.wire = BRUME_WIRE_REAL, .reals = units},
                                     {.wire = BRUME_WIRE_INTEGER, .integers = groups}};
     brume_chunk chunk = {4, 2, columns};

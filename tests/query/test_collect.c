@@ -89,7 +89,6 @@ static brume_collected *collect_sums(const place *all, int streamed, const brume
     brume_plan_value value = value_of(all);
     brume_collection collection = {.query = all->asks.question->query,
                                    .max_groups = 1,
-                                   .max_rows = 1,
                                    .bounded = streamed,
                                    .cells = size ? *size : 0,
                                    .domain = domain,

@@ -78,8 +78,7 @@ static brume_bounder *open_pairs(bool totals, bool crowd)
                 keys[rows] = g;
                 values[rows++] = 7 * v;
             }
-    brume_bound_plan plan = {
-        .max_groups = 1, .max_rows = 1, .key_count = 2, .key_wires = wires, .totals = totals};
+    brume_bound_plan plan = {.max_groups = 1, .key_count = 2, .key_wires = wires, .totals = totals};
     brume_bits *bits = brume_tape_open_seeded(1);
     brume_bounder *bounder = NULL;
     assert_ok(brume_bounder_open(&plan, bits, &bounder, &error));

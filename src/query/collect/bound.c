@@ -49,8 +49,7 @@ static brume_status lay_out_totals(brume_bounder *bounder, brume_error *error)
 static brume_status prepare(brume_bounder *bounder, const brume_bound_plan *plan, brume_bits *bits,
                             brume_error *error)
 {
-    bool cuts = plan->max_groups >= 1 && plan->max_groups <= UINT32_C(1) << 26 &&
-                plan->max_rows >= 1 && plan->max_rows <= UINT32_MAX;
+    bool cuts = plan->max_groups >= 1 && plan->max_groups <= UINT32_C(1) << 26;
     if ((!plan->totals && !cuts) || plan->value_count > BRUME_BOUND_VALUES)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "a plan that cannot be bounded");
     uint64_t words[4];
@@ -63,11 +62,9 @@ static brume_status prepare(brume_bounder *bounder, const brume_bound_plan *plan
     bounder->measured_size = (bounder->presence + plan->value_count) * sizeof(uint64_t);
     bounder->measured_at = sizeof(waiting_row);
     bounder->waiting_size = sizeof(waiting_row) + bounder->measured_size;
-    bounder->ranked_size = sizeof(ranked_row) + bounder->measured_size;
     if (plan->totals)
         return lay_out_totals(bounder, error);
-    if (plan->value_count > 0)
-        bounder->data_size = plan->max_rows > 1 ? sizeof(row_heap *) : bounder->measured_size;
+    bounder->data_size = bounder->measured_size;
     return BRUME_OK;
 }
 
@@ -127,7 +124,7 @@ void brume_bounder_close(brume_bounder *bounder)
         free_worker(one);
     }
     for (size_t i = 0; i < SHARDS; i++) {
-        brume_shard_clear(&bounder->shards[i], bounder);
+        brume_totals_clear(&bounder->shards[i], bounder->list_count);
         pthread_mutex_destroy(&bounder->shards[i].lock);
     }
     brume_pages_close(&bounder->pages);

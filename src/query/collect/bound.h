@@ -4,8 +4,9 @@
  * 1. Of each unit, at most `max_groups` groups are kept: those with the smallest keyed hash of
  *    (unit, group). The largest kept hash only falls, so a group that is kept at the end was kept
  *    from its first row on: the result is the same for every order of the rows.
- * 2. Of each unit in each kept group, at most `max_rows` rows are kept: those with the smallest
- *    keyed hash of the row's values. Rows with equal values are interchangeable.
+ * 2. Of each unit in each kept group one row is kept: that with the smallest keyed hash of the
+ *    row's values. Rows with equal values are interchangeable. Units with several rows that count
+ *    are not bounded so: their totals are limited (7).
  * 3. So what a unit contributes is a function of its own rows and the key alone: one unit more or
  *    less changes nobody else's contribution. That is what the price counts on
  *    (proofs/query-price.md). The key is fresh for each query and never leaves memory.
@@ -50,14 +51,13 @@ enum { BRUME_BOUND_VALUES = 1024 }; /* of one row, at most */
 
 typedef struct brume_bound_plan {
     uint64_t max_groups; /* 1 .. 2^26 */
-    uint64_t max_rows;   /* 1 .. 2^32 - 1 */
     size_t key_count;
     const brume_wire *key_wires;
     size_t value_count; /* at most BRUME_BOUND_VALUES */
     const brume_bound_value *values;
     bool closed; /* only the groups given to brume_bounder_declare exist */
     /* Nothing is cut: the totals of each unit in each group are kept, and limited when their limits
-     * are known (totals.h). max_groups and max_rows are not read. `units` of a group then counts,
+     * are known (totals.h). max_groups is not read. `units` of a group then counts,
      * with keep_key, the units that keep this group alone, by keyed hash; else all that are in it.
      */
     bool totals, keep_key;
@@ -92,7 +92,7 @@ typedef struct brume_bounded_value {
 
 typedef struct brume_bounded_group {
     const brume_key_value *keys;
-    uint64_t units, rows;
+    uint64_t units, rows; /* totals: all rows; else a row for each unit */
     const brume_bounded_value *values;
     const brume_i128 *limited; /* totals: one sum for each that brume_totals_limit was asked for */
     uint32_t number;           /* the bounder's own */

@@ -57,23 +57,10 @@ typedef struct waiting_row {
     uint32_t text_length, group;
 } waiting_row;
 
-/* A kept row where max_rows > 1: its rank, and what it measures. */
-typedef struct ranked_row {
-    uint64_t rank;
-    uint64_t measured[];
-} ranked_row;
-
-/* Kept rows of a pair where max_rows > 1: a heap with the largest rank first. */
-typedef struct row_heap {
-    uint32_t count, room;
-    unsigned char rows[];
-} row_heap;
-
 /* A unit and where its kept pairs are. A block has room for some pairs, sorted by rank, and is four
- * parts one after the other: for text units a pointer to the unit's name; the ranks; group and
- * number of kept rows of each pair; and what their rows measure: in place where max_rows is 1, a
- * pointer to a row_heap where it is more, nothing where nothing is measured. So what decides
- * whether a row stays is in one or two cache lines. */
+ * parts one after the other: for text units a pointer to the unit's name; the ranks; the groups;
+ * and what the kept row of each pair measures. So what decides whether a row stays is in one or two
+ * cache lines. */
 typedef struct unit_slot {
     uint64_t unit;  /* its 8 bytes, or the hash of its name */
     uint64_t worst; /* the largest kept rank once there are max_groups pairs; before, UINT64_MAX */
@@ -83,7 +70,8 @@ typedef struct unit_slot {
 } unit_slot;
 
 typedef struct pair {
-    uint32_t group, rows;
+    uint32_t group;
+    bool filled; /* it has its row */
 } pair;
 
 /* Blocks of pairs come from slabs; given-back ones wait in a list for each size. */
@@ -189,7 +177,7 @@ struct brume_bounder {
     brume_hash_key choice_key; /* of ranks; the dictionaries have another */
     brume_hash_key table_key;
     size_t presence; /* words in front of what a row measures */
-    size_t measured_size, waiting_size, ranked_size;
+    size_t measured_size, waiting_size;
     size_t measured_at; /* in a waiting row, in bytes */
     bool short_rows;    /* units are numbers, there is one group, and nothing is decided by ranks */
     size_t total_size;  /* of a record of totals */
@@ -224,11 +212,6 @@ static inline int64_t measured_value(const brume_bounder *bounder, const uint64_
     return (int64_t)measured[bounder->presence + index];
 }
 
-static inline bool has_heap(const brume_bounder *bounder)
-{
-    return bounder->plan.value_count > 0 && bounder->plan.max_rows > 1;
-}
-
 static inline uint64_t *ranks_of(const brume_bounder *bounder, const unit_slot *slot)
 {
     return (uint64_t *)(void *)(slot->block + bounder->name_size);
@@ -239,23 +222,11 @@ static inline pair *pairs_of(const brume_bounder *bounder, const unit_slot *slot
     return (pair *)(void *)(ranks_of(bounder, slot) + slot->room);
 }
 
-/* What the rows of a pair measure. */
+/* What the row of a pair measures. */
 static inline unsigned char *data_of(const brume_bounder *bounder, const unit_slot *slot,
                                      size_t index)
 {
     return (unsigned char *)(pairs_of(bounder, slot) + slot->room) + index * bounder->data_size;
-}
-
-static inline row_heap *heap_of(const brume_bounder *bounder, const unit_slot *slot, size_t index)
-{
-    row_heap *heap;
-    memcpy(&heap, data_of(bounder, slot, index), sizeof heap);
-    return heap;
-}
-
-static inline ranked_row *row_in(const brume_bounder *bounder, const row_heap *heap, size_t index)
-{
-    return (ranked_row *)(void *)(heap->rows + index * bounder->ranked_size);
 }
 
 /* Keyed hash of what a row measures, in its pair: the row's rank. */
@@ -279,8 +250,7 @@ const unsigned char *brume_units_keep_name(shard *own, brume_bounder *bounder, c
 /* Room in the slab, beginning a new one if need be; NULL: no memory. */
 unsigned char *brume_slab_take(slab *from, brume_pages *pages, size_t need);
 
-/* bound_shard.c: free what it holds; take `count` <= WAITING_MOST rows, under its lock. */
-void brume_shard_clear(shard *own, const brume_bounder *bounder);
+/* bound_shard.c: take `count` <= WAITING_MOST rows, under its lock. */
 BRUME_MUST_USE brume_status brume_shard_take(shard *own, brume_bounder *bounder,
                                              const unsigned char *rows, size_t count,
                                              brume_error *error);

@@ -61,28 +61,22 @@ static void visit_pairs(brume_bounder *bounder, pair_visitor visit)
 
 static void visit_sum(brume_bounder *bounder, const unit_slot *slot, size_t index)
 {
-    const pair *one = &pairs_of(bounder, slot)[index];
-    bounder->result[one->group].units++;
-    bounder->result[one->group].rows += one->rows;
+    uint32_t group = pairs_of(bounder, slot)[index].group;
     size_t count = bounder->plan.value_count;
-    if (count == 0)
-        return;
-    brume_bounded_value *values = &bounder->result_values[one->group * count];
-    if (!has_heap(bounder)) {
-        add_row(bounder, values, (const uint64_t *)(const void *)data_of(bounder, slot, index));
-        return;
-    }
-    const row_heap *heap = heap_of(bounder, slot, index);
-    for (size_t r = 0; r < heap->count; r++)
-        add_row(bounder, values, row_in(bounder, heap, r)->measured);
+    bounder->result[group].units++;
+    bounder->result[group].rows++;
+    if (count > 0)
+        add_row(bounder, &bounder->result_values[group * count],
+                (const uint64_t *)(const void *)data_of(bounder, slot, index));
 }
 
-/* The lists are filled from the front; `count` is counted up again. `which` counts rows with equal
- * values in one pair. */
-static void list_row(brume_bounder *bounder, uint32_t group, uint64_t rank, const uint64_t *row,
-                     uint64_t which)
+/* The lists are filled from the front; `count` is counted up again. */
+static void visit_list(brume_bounder *bounder, const unit_slot *slot, size_t index)
 {
-    const uint64_t words[] = {rank, which};
+    uint32_t group = pairs_of(bounder, slot)[index].group;
+    const uint64_t *row = (const uint64_t *)(const void *)data_of(bounder, slot, index);
+    const uint64_t words[] = {brume_bound_row_rank(bounder, ranks_of(bounder, slot)[index], row),
+                              0};
     uint32_t breaker = (uint32_t)brume_siphash_words(&bounder->choice_key, words, 2);
     for (size_t i = 0; i < bounder->plan.value_count; i++) {
         size_t at = (size_t)group * bounder->plan.value_count + i;
@@ -91,25 +85,6 @@ static void list_row(brume_bounder *bounder, uint32_t group, uint64_t rank, cons
         uint64_t place = bounder->result_values[at].count++;
         bounder->kept[at][place] = measured_value(bounder, row, i);
         bounder->breakers[at][place] = breaker;
-    }
-}
-
-static void visit_list(brume_bounder *bounder, const unit_slot *slot, size_t index)
-{
-    uint32_t group = pairs_of(bounder, slot)[index].group;
-    if (!has_heap(bounder)) {
-        const uint64_t *row = (const uint64_t *)(const void *)data_of(bounder, slot, index);
-        uint64_t rank = brume_bound_row_rank(bounder, ranks_of(bounder, slot)[index], row);
-        list_row(bounder, group, rank, row, 0);
-        return;
-    }
-    const row_heap *heap = heap_of(bounder, slot, index);
-    for (size_t r = 0; r < heap->count; r++) {
-        uint64_t equal = 0; /* quadratic in max_rows, only over rows of equal rank */
-        const ranked_row *here = row_in(bounder, heap, r);
-        for (size_t before = 0; before < r; before++)
-            equal += row_in(bounder, heap, before)->rank == here->rank;
-        list_row(bounder, group, here->rank, here->measured, equal);
     }
 }
 

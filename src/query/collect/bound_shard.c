@@ -2,27 +2,11 @@
  *
  * All rows of a unit come to its shard. Each unit has a block of pairs, one per kept group, of a
  * capacity that doubles up to max_groups. A pair has a rank (the keyed hash that decides which
- * groups stay), its group, its number of kept rows and, where values are measured, the rows
- * themselves. To find a pair costs a binary search; to add one moves those after it. */
+ * groups stay), its group and, where values are measured, what its kept row measures. To find a
+ * pair costs a binary search; to add one moves those after it. */
 #include "query/collect/bound_pairs.h"
 
-#include <stdlib.h>
-
 #include "base/error.h"
-
-static void set_heap(unsigned char *data, row_heap *heap)
-{
-    memcpy(data, &heap, sizeof heap);
-}
-
-void brume_shard_clear(shard *own, const brume_bounder *bounder)
-{
-    bool heaps = has_heap(bounder) && !bounder->plan.totals;
-    for (size_t i = 0; i < own->slot_room && heaps; i++)
-        for (size_t j = 0; own->slots[i].block && j < own->slots[i].count; j++)
-            free(heap_of(bounder, &own->slots[i], j));
-    brume_totals_clear(own, bounder->list_count);
-}
 
 /* ---- blocks ---- */
 
@@ -124,9 +108,7 @@ static void insert_pair(const brume_bounder *bounder, unit_slot *slot, size_t pl
                     (last - place) * bounder->data_size);
     }
     ranks[place] = row->rank;
-    pairs[place] = (pair){row->group, 0};
-    if (has_heap(bounder))
-        set_heap(data_of(bounder, slot, place), NULL);
+    pairs[place] = (pair){row->group, false};
     if (slot->count == bounder->plan.max_groups)
         slot->worst = ranks[last];
 }
@@ -148,8 +130,6 @@ static brume_status keep_pair(shard *own, brume_bounder *bounder, unit_slot *slo
     } else if (at == slot->count) {
         *place = SIZE_MAX;
         return BRUME_OK;
-    } else if (has_heap(bounder)) {
-        free(heap_of(bounder, slot, slot->count - 1));
     }
     insert_pair(bounder, slot, at, row);
     return BRUME_OK;
@@ -168,79 +148,8 @@ uint64_t brume_bound_row_rank(const brume_bounder *bounder, uint64_t rank_of_pai
     return brume_siphash_end(&s, (uint64_t)(1 + words) * 8 << 56);
 }
 
-/* Total order of rows: rank, then content; 0 only for rows with equal values. */
-static int compare_rows(const brume_bounder *bounder, const ranked_row *a, const ranked_row *b)
-{
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return memcmp(a->measured, b->measured, bounder->measured_size);
-}
-
-static void sift_down(const brume_bounder *bounder, row_heap *heap, const ranked_row *new)
-{
-    size_t at = 0;
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= heap->count)
-            break;
-        if (child + 1 < heap->count && compare_rows(bounder, row_in(bounder, heap, child),
-                                                    row_in(bounder, heap, child + 1)) < 0)
-            child++;
-        if (compare_rows(bounder, row_in(bounder, heap, child), new) <= 0)
-            break;
-        memcpy(row_in(bounder, heap, at), row_in(bounder, heap, child), bounder->ranked_size);
-        at = child;
-    }
-    memcpy(row_in(bounder, heap, at), new, bounder->ranked_size);
-}
-
-static void sift_up(const brume_bounder *bounder, row_heap *heap, const ranked_row *new)
-{
-    size_t at = heap->count++;
-    while (at > 0 && compare_rows(bounder, row_in(bounder, heap, (at - 1) / 2), new) < 0) {
-        memcpy(row_in(bounder, heap, at), row_in(bounder, heap, (at - 1) / 2),
-               bounder->ranked_size);
-        at = (at - 1) / 2;
-    }
-    memcpy(row_in(bounder, heap, at), new, bounder->ranked_size);
-}
-
-static brume_status keep_in_heap(const brume_bounder *bounder, unsigned char *data, uint64_t rank,
-                                 const uint64_t *row, brume_error *error)
-{
-    union {
-        ranked_row row;
-        unsigned char room[sizeof(ranked_row) +
-                           (BRUME_BOUND_VALUES / 64 + 1 + BRUME_BOUND_VALUES) * sizeof(uint64_t)];
-    } new;
-    new.row.rank = brume_bound_row_rank(bounder, rank, row);
-    memcpy(new.row.measured, row, bounder->measured_size);
-    row_heap *heap;
-    memcpy(&heap, data, sizeof heap);
-    if (heap && heap->count == bounder->plan.max_rows) {
-        if (compare_rows(bounder, &new.row, row_in(bounder, heap, 0)) < 0)
-            sift_down(bounder, heap, &new.row);
-        return BRUME_OK;
-    }
-    if (!heap || heap->count == heap->room) {
-        uint64_t room = heap ? 2 * (uint64_t)heap->room : 2;
-        if (room > bounder->plan.max_rows)
-            room = bounder->plan.max_rows;
-        row_heap *grown = realloc(heap, sizeof *heap + (size_t)room * bounder->ranked_size);
-        if (!grown)
-            return brume_no_memory(error, "the units and groups");
-        if (!heap)
-            grown->count = 0;
-        grown->room = (uint32_t)room;
-        heap = grown;
-        set_heap(data, heap);
-    }
-    sift_up(bounder, heap, &new.row);
-    return BRUME_OK;
-}
-
-/* One row stays. Its rank is a function of its content, so it is worked out only where two rows
- * compete. */
+/* One row stays: by rank, then by content. Its rank is a function of its content, so it is worked
+ * out only where two rows compete. */
 static void keep_in_place(const brume_bounder *bounder, unsigned char *data, uint64_t rank,
                           const uint64_t *row)
 {
@@ -254,23 +163,19 @@ static void keep_in_place(const brume_bounder *bounder, unsigned char *data, uin
         memcpy(kept, row, bounder->measured_size);
 }
 
-static brume_status keep_row(const brume_bounder *bounder, unit_slot *slot, size_t place,
-                             const waiting_row *row, brume_error *error)
+static void keep_row(const brume_bounder *bounder, unit_slot *slot, size_t place,
+                     const waiting_row *row)
 {
     pair *one = &pairs_of(bounder, slot)[place];
-    bool first = one->rows == 0;
-    if (one->rows < bounder->plan.max_rows)
-        one->rows++;
+    bool first = !one->filled;
+    one->filled = true;
     if (bounder->plan.value_count == 0)
-        return BRUME_OK;
+        return;
     unsigned char *data = data_of(bounder, slot, place);
-    if (has_heap(bounder))
-        return keep_in_heap(bounder, data, row->rank, measured_in(bounder, row), error);
     if (first)
         memcpy(data, measured_in(bounder, row), bounder->measured_size);
     else
         keep_in_place(bounder, data, row->rank, measured_in(bounder, row));
-    return BRUME_OK;
 }
 
 /* ---- taking rows ---- */
@@ -343,7 +248,7 @@ static brume_status take_rows(shard *own, brume_bounder *bounder, const unsigned
             continue;
         BRUME_TRY(keep_pair(own, bounder, slots[i], row, &place, error));
         if (place != SIZE_MAX)
-            BRUME_TRY(keep_row(bounder, slots[i], place, row, error));
+            keep_row(bounder, slots[i], place, row);
     }
     return BRUME_OK;
 }

@@ -176,7 +176,6 @@ static brume_status open_bounder(const brume_collection *collection, brume_bits 
                                         collection->values[i].unsummed};
     }
     brume_bound_plan bounds = {.max_groups = collection->max_groups,
-                               .max_rows = collection->max_rows,
                                .key_count = query->key_count,
                                .key_wires = wires,
                                .value_count = collection->value_count,

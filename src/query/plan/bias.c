@@ -222,12 +222,8 @@ static brume_status collect_flags(const flags *of, const brume_query *query,
     for (size_t i = 0; i < of->count; i++)
         values[i] = (brume_plan_value){
             .argument = of->node[i], .grid = of->node[i], .low = 0, .high = 1, .step = 1};
-    bias->collection = (brume_collection){.query = query,
-                                          .max_groups = 1,
-                                          .max_rows = 1,
-                                          .cells = 1,
-                                          .value_count = of->count,
-                                          .values = values};
+    bias->collection = (brume_collection){
+        .query = query, .max_groups = 1, .cells = 1, .value_count = of->count, .values = values};
     bias->count = 1 + of->count;
     return BRUME_OK;
 }

@@ -37,8 +37,8 @@ typedef struct brume_collection_only {
 
 typedef struct brume_collection {
     const brume_query *query; /* its FROM, WHERE, unit and keys */
-    uint64_t max_groups, max_rows;
-    bool bounded;    /* max_groups or max_rows may cut what a unit has */
+    uint64_t max_groups;      /* that a unit is kept in, with one row each; not where totals are */
+    bool bounded;             /* max_groups may cut what a unit has */
     bool totals;     /* nothing is cut: a unit's totals are limited as a whole (collect/totals.h) */
     bool pushed;     /* totals: the engine adds them up where the rows lie (collect/pushed/) */
     bool unread;     /* nothing is measured in the groups, which are declared: no row is needed */

@@ -405,7 +405,6 @@ static brume_collection collect_groups(const brume_plan *plan)
 {
     return (brume_collection){.query = plan->query,
                               .max_groups = plan->shape.max_groups,
-                              .max_rows = plan->shape.max_rows,
                               .bounded = plan->bounded,
                               .totals = plan->by_totals,
                               .unread = plan->measure_count == 0,

@@ -160,7 +160,7 @@ typedef struct brume_plan {
     brume_charge charge;     /* in the currency of the rule, for every dataset */
     char delta[128];         /* what was allowed: typed, or by default */
     bool delta_by_default;   /* nobody typed it */
-    bool bounded;            /* max_groups or max_rows may cut what a unit has */
+    bool bounded;            /* max_groups may cut what a unit has */
     int64_t (*fractions)[2]; /* of all quantiles */
     /* A unit's totals are limited as a whole; nothing else is cut, and `bounded` is false. */
     bool by_totals;

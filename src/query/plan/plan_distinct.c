@@ -36,7 +36,6 @@ static brume_status collect_pairs(const brume_plan *plan, brume_measurement *dis
         brume_plan_pairs(plan, distinct->distinct.argument, "a count of values", &pairs, error));
     distinct->collection = (brume_collection){.query = pairs,
                                               .max_groups = 1,
-                                              .max_rows = 1,
                                               .totals = query->unit && !query->one_row_per_unit,
                                               .all_groups = true};
     return BRUME_OK;

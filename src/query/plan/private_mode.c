@@ -19,7 +19,6 @@ brume_status brume_private_mode_plan(brume_plan *plan, size_t index, brume_error
     BRUME_TRY(brume_plan_pairs(plan, mode->mode.argument, "a mode", &pairs, error));
     mode->collection = (brume_collection){.query = pairs,
                                           .max_groups = brume_shape_pairs(&plan->shape),
-                                          .max_rows = 1,
                                           .bounded = plan->bounded || plan->by_totals};
     return BRUME_OK;
 }

@@ -47,17 +47,16 @@ static brume_status check_limits(const brume_plan *plan, brume_error *error)
         const brume_collection *enforced = &measurement->collection;
         bool same = true;
         if (measurement->kind == BRUME_MEASUREMENT_GROUPS)
-            same = enforced->max_groups == priced->max_groups &&
-                   enforced->max_rows == priced->max_rows && enforced->cells == priced->cells &&
+            same = enforced->max_groups == priced->max_groups && enforced->cells == priced->cells &&
                    enforced->totals == plan->by_totals;
         else if (measurement->kind == BRUME_MEASUREMENT_MODE)
-            same = enforced->max_groups == brume_shape_pairs(priced) && enforced->max_rows == 1;
+            same = enforced->max_groups == brume_shape_pairs(priced);
         else if (measurement->kind == BRUME_MEASUREMENT_DISTINCT) /* cut when the limit is known */
             same = enforced->cells == 0 && enforced->all_groups &&
                    (enforced->totals || measurement->distinct.limit.source != BRUME_LIMIT_AUTO) &&
                    enforced->totals == (plan->query->unit && !plan->query->one_row_per_unit);
         else if (measurement->kind == BRUME_MEASUREMENT_BIAS)
-            same = enforced->max_groups == 1 && enforced->max_rows == 1;
+            same = enforced->max_groups == 1;
         if (!same)
             return brume_fail(error, BRUME_EINTERNAL, "please report this query",
                               "the limits of measurement %zu are not those that it is priced for",

@@ -78,7 +78,7 @@ BRUME_MUST_USE brume_status brume_push_print_distinct(const brume_push_dialect *
                                                       brume_error *error);
 
 /* Groups of which each unit keeps max_groups, and nothing but them: no value is measured. Result:
- * the keys, and the units and rows (INTEGER) that are kept, max_rows rows of each pair at most. */
+ * the keys, and the units (INTEGER) that keep them. */
 BRUME_MUST_USE brume_status brume_push_print_bounded(const brume_push_dialect *dialect,
                                                      const brume_collection *collection,
                                                      const char *rows, uint64_t key, char **sql,

@@ -81,13 +81,7 @@ brume_status brume_push_print_bounded(const brume_push_dialect *dialect,
     BRUME_TRY(brume_push_begin(&to, collection, 1, error));
     fputs("SELECT ", to.out);
     brume_push_put_keys(&to, "");
-    fprintf(to.out, "%scount(*), CAST(coalesce(sum(CASE WHEN \"n\" > ", to.keys ? ", " : "");
-    put_at_most(&to, dialect, collection->max_rows);
-    fputs(" THEN ", to.out);
-    put_at_most(&to, dialect, collection->max_rows);
-    fputs(" ELSE \"n\" END), ", to.out);
-    dialect->put_integer(to.out, 0);
-    fputs(") AS BIGINT) FROM ", to.out);
+    fprintf(to.out, "%scount(*) FROM ", to.keys ? ", " : "");
     put_ranked_pairs(&to, dialect, rows, key);
     if (brume_push_cuts_groups(collection))
         put_first(&to, dialect, collection->max_groups);

@@ -11,7 +11,7 @@ typedef struct taking {
     const brume_collection *collection;
 } taking;
 
-/* The keys, the units that keep this group, and under a limit on groups their rows. */
+/* The keys, and the units that keep this group; under a limit on groups with one row each. */
 static brume_status take_group(void *context, const brume_chunk *chunk, size_t at,
                                brume_error *error)
 {
@@ -22,7 +22,7 @@ static brume_status take_group(void *context, const brume_chunk *chunk, size_t a
     BRUME_TRY(brume_collect_add(to->collected, to->collection, chunk, at, &group, &values, error));
     group->units = (uint64_t)chunk->columns[column].integers[at];
     if (!to->collection->totals)
-        group->rows = (uint64_t)chunk->columns[column + 1].integers[at];
+        group->rows = group->units;
     for (size_t i = 0; i < to->collection->value_count; i++)
         values[i] = (brume_bounded_value){0};
     return BRUME_OK;
@@ -32,7 +32,7 @@ brume_status brume_push_take_groups(brume_collected *collected, brume_error *err
 {
     const brume_push *push = &collected->push;
     const brume_collection *collection = push->collection;
-    size_t keys = collection->query->key_count, count = keys + (collection->totals ? 1 : 2);
+    size_t keys = collection->query->key_count, count = keys + 1;
     brume_wire *wires = calloc(count, sizeof *wires);
     taking to = {collected, collection};
     char *sql = NULL;
