@@ -59,8 +59,9 @@ uint64_t brume_measure_reach(const brume_measure *measure);
 uint64_t brume_measure_half_square(const brume_measure *measure);
 
 typedef struct brume_shape {
-    uint64_t max_groups, max_rows; /* G, R >= 1 */
-    uint64_t cells;                /* K: possible groups; 0: not bounded (private keys) */
+    uint64_t max_groups; /* G >= 1 */
+    uint64_t max_rows;   /* R >= 1; 1 in a plan that has more than keys and is priced here */
+    uint64_t cells;      /* K: possible groups; 0: not bounded (private keys) */
     bool replace; /* charge as under replacement: that adjacency, or an outer join's null side */
     bool public_rows;  /* replacement in one cell that has all units before and after: their number
                           is public, none enters or leaves it, and C is B */
