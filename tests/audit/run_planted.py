@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Planted privacy faults are found by brume audit, each within a minute, in TAP.
 
-    run_planted.py BUILD [--sound] [--only PATTERN] [--samples N] [--record FILE] [--program FILE]
+    run_planted.py BUILD [--sound | --check] [--only PATTERN] [--samples N] [--record FILE] [--program FILE]
 
 The faults of tests/audit/planted are linked into one copy of the program, where a number in the environment says
 which one is there (tools/mutation); neither the working tree nor BUILD is touched. Each is audited as its last line
@@ -11,7 +11,8 @@ of each is printed.
 
 --sound audits the same subjects without a fault: none is to be accused but with probability .001 each. Those that a
 sound program refuses are left out. --only takes the faults whose text the pattern matches, --samples is the number of
-draws, --record a file that gets a line of JSON for each audit, --program a copy that was linked before.
+draws, --record a file that gets a line of JSON for each audit, --program a copy that was linked before. --check only
+looks whether the program still has the places of all 30.
 """
 import argparse
 import importlib.machinery
@@ -62,8 +63,8 @@ def load_mutate():
 
 def faults_of(mutate):
     """[(fault, words of the audit)]"""
-    mutate.PLANTED = PLANTED
-    faults = [(fault, shlex.split(fault.rule.split(" $ ")[1])) for fault in mutate.planted_faults()]
+    listed = mutate.planted_faults(PLANTED, tests_named=False)
+    faults = [(fault, shlex.split(fault.rule.split(" $ ")[1])) for fault in listed]
     for fault, _ in faults:
         fault.rule = fault.rule.split(" $ ")[0]
     return faults
@@ -152,10 +153,14 @@ def main():
     parser.add_argument("--samples", default=str(DRAWS))
     parser.add_argument("--record", default=os.devnull)
     parser.add_argument("--program", help="one that was built before")
+    parser.add_argument("--check", action="store_true", help="is each fault of the list in one place?")
     asked = parser.parse_args()
     programs.BUILD = os.path.abspath(asked.build)
     faults = faults_of(load_mutate())
     planted, count = number(faults), 0
+    if asked.check:
+        print(f"1..1\n{'' if len(faults) == 30 else 'not '}ok 1 - 30 faults, each in one place: {len(faults)}")
+        return 0 if len(faults) == 30 else 1
     brume = asked.program or build(planted)
     faults = [each for each in faults if re.search(asked.only, each[0].rule)]
     with tempfile.TemporaryDirectory() as folder, open(asked.record, "a", encoding="utf-8") as record:
