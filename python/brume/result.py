@@ -107,6 +107,12 @@ class Result(Sequence[Tuple[Any, ...]]):
         return [column["name"] for column in self.json["columns"] if column.get("cut_hidden")]
 
     @property
+    def notes(self) -> List[str]:
+        """What is to be kept in mind, as sentences: what limits and bounds leave out, whether ± includes
+        it, which groups are not shown. The same at every door of brume."""
+        return [str(note) for note in self.json.get("notes") or []]
+
+    @property
     def cost(self) -> Dict[str, Any]:
         """What the answer cost."""
         return dict(self.json.get("cost") or {})
@@ -181,20 +187,7 @@ class Result(Sequence[Tuple[Any, ...]]):
         return text
 
     def _notes(self) -> List[str]:
-        notes: List[str] = []
-        threshold = self.json.get("threshold")
-        if threshold is not None:
-            notes.append(("no group is shown: " if not self.json["rows"] else "")
-                         + f"groups with fewer than about {threshold} units are not shown")
-        unknown = ", ".join(column["name"] for column in self.json["columns"]
-                            if column.get("limit_found") is False or column.get("cut_known") is False)
-        if unknown:
-            notes.append(f"the price is too small to tell what limits on one unit cut: {unknown}")
-        if self.hidden:
-            names = ", ".join(self.hidden)
-            notes.append(f"units may have far more than the limit, which the bar does not cover: {names}")
-        if self.biased:
-            notes.append(f"may be biased by limits and bounds: {', '.join(self.biased)}")
+        notes = list(self.notes)
         notes += [f"warning: {warning}" for warning in self.json.get("warnings") or []]
         return notes + [self._price()]
 

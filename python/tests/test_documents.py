@@ -31,7 +31,7 @@ NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 def pieces(text):
     """The words of a text with # for its numbers; the numbers; the bars, by line and place."""
     bars = [[float(bar) for bar in re.findall(f"± ({NUMBER})", line)] for line in text.splitlines()]
-    text = re.sub(r" ± \S+|^may be biased by .*$|^units may have far more .*$", "", text, flags=re.M)
+    text = re.sub(r" ± \d\S*|^.*(?:± (?:includes|does not include)|nobody can see) .*$", "", text, flags=re.M)
     words = [re.sub(NUMBER, "#", line).split() for line in text.splitlines() if line.strip()]
     return words, [float(number) for number in re.findall(NUMBER, text)], [line for line in bars if line]
 

@@ -58,29 +58,21 @@ def test_no_bar_where_what_was_cut_is_not_known():
 
 
 def test_what_the_bar_does_not_cover_is_said(result):
-    assert result.hidden == [] and "cover" not in repr(result)
+    assert result.hidden == []
     answer = dict(ANSWER, columns=[ANSWER["columns"][0], dict(ANSWER["columns"][1], cut_hidden=52.0),
                                    ANSWER["columns"][2]])
     hides = Result(answer)
     assert hides.hidden == ["n"]
-    assert "which the bar does not cover: n" in repr(hides) and "does not cover: n" in hides._repr_html_()
 
 
-def test_what_limits_may_have_moved_is_said(result):
-    assert result.biased == [] and "biased" not in repr(result)
-    answer = dict(ANSWER, columns=[ANSWER["columns"][0], dict(ANSWER["columns"][1], biased=True), ANSWER["columns"][2]])
+def test_notes_are_those_of_the_answer(result):
+    assert result.notes == [] and result.biased == []
+    answer = dict(ANSWER, notes=["Each <patient> counts with at most 96 visits."], warnings=["'y' is not in the domain"],
+                  columns=[ANSWER["columns"][0], dict(ANSWER["columns"][1], biased=True), ANSWER["columns"][2]])
     moved = Result(answer)
-    assert moved.biased == ["n"]
-    assert "may be biased by limits and bounds: n" in repr(moved) and "biased by limits" in moved._repr_html_()
-
-
-def test_what_is_not_shown_is_said():
-    answer = dict(ANSWER, rows=[], row_error_95=[], threshold=40, warnings=["'y' is not in the domain"],
-                  columns=[ANSWER["columns"][0], dict(ANSWER["columns"][1], limit_found=False), ANSWER["columns"][2]])
-    text = repr(Result(answer))
-    assert "no group is shown: groups with fewer than about 40 units are not shown" in text
-    assert "the price is too small to tell what limits on one unit cut: n" in text
-    assert "warning: 'y' is not in the domain" in text
+    assert moved.biased == ["n"] and moved.notes == answer["notes"]
+    assert answer["notes"][0] in repr(moved) and "warning: 'y' is not in the domain" in repr(moved)
+    assert "Each &lt;patient&gt; counts" in moved._repr_html_()
 
 
 @pytest.mark.parametrize("bar, wanted", [(29.1, "30"), (13.8, "14"), (0.67, "0.67"), (0.6701, "0.68"), (999.2, "1000"),

@@ -1,6 +1,7 @@
 /* Small helpers for names and messages. */
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -89,4 +90,16 @@ void brume_text_column_hint(const char *name, const char *const *names, size_t c
         snprintf(hint, BRUME_COLUMN_HINT, "did you mean '%.100s'?", nearest);
     else
         list_names(names, count, hint);
+}
+
+void brume_text_group(const char *number, char *out, size_t size)
+{
+    size_t sign = *number == '-', whole = strspn(number + sign, "0123456789"), used = 0;
+    for (size_t i = 0; number[i] && used + 2 < size; i++) {
+        bool inside = i > sign && i < sign + whole;
+        if (inside && (sign + whole - i) % 3 == 0)
+            out[used++] = ',';
+        out[used++] = number[i];
+    }
+    out[used] = '\0';
 }

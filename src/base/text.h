@@ -25,4 +25,8 @@ enum { BRUME_COLUMN_HINT = 160 };
 void brume_text_column_hint(const char *name, const char *const *names, size_t count,
                             char hint[BRUME_COLUMN_HINT]);
 
+/* A number in digits with a comma before each three of its whole part: 1234567.25 becomes
+ * 1,234,567.25. What follows the first point or sign that is no digit stays as it is. */
+void brume_text_group(const char *number, char *out, size_t size);
+
 #endif

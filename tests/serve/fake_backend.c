@@ -28,6 +28,7 @@ static const char cut_answer[] =
     "{\"name\":\"n\",\"role\":\"value\",\"error_95\":3.5,\"cut_allowance\":20000,\"biased\":true},"
     "{\"name\":\"a\",\"role\":\"value\",\"error_95\":2.25,\"cut_allowance\":null,\"cut_known\":false}],"
     "\"rows\":[[\"x\",7,1.5]],\"warnings\":[\"'y' is not in the domain\"],\"threshold\":40,"
+    "\"notes\":[\"Each patient counts with at most 9 visits.\",\"a: Pay more.\"],"
     "\"cost\":{\"epsilon\":0.1,\"delta\":2.00001e-8,\"rho\":null},"
     "\"remaining\":{\"epsilon\":0.9,\"delta\":1.9999999999999996e-7},\"cached\":false}";
 static const char datasets[] = "{\"datasets\":[{\"name\":\"t\"}]}";

@@ -18,6 +18,7 @@ static const struct {
     {"no-header", "lines"},
     {"multiline", "lines"},
     {"unit", "unit"},
+    {"unit-name", "unit name"},
     {"bounds", "bounds"},
     {"domain", "domains"},
     {"max-groups", "limits"},
@@ -64,9 +65,10 @@ static brume_status fixed(const char *what, const char *name, const char *is, br
 static brume_status check_fixed(const brume_call *call, const brume_dataset *dataset,
                                 const brume_policy *before, brume_error *error)
 {
-    static const char *const protecting[] = {"unit",      "budget",         "cap",     "max-groups",
-                                             "max-rows",  "estimate-bias",  "timeout", "limits",
-                                             "rows-stay", "limits-per-user"};
+    static const char *const protecting[] = {
+        "unit",          "budget",  "cap",    "max-groups", "max-rows",
+        "estimate-bias", "timeout", "limits", "rows-stay",  "limits-per-user",
+        "unit-name"};
     const char *rule = brume_call_text(call, "rule"), *word = brume_call_text(call, "adjacency");
     const char *own_rule = brume_rule_word(dataset->filter.rule);
     const char *own_word = brume_adjacency_word(dataset->adjacency);
@@ -97,6 +99,8 @@ static brume_status keep_declarations(const brume_call *call, const brume_policy
     policy->rows_about = before->rows_about;
     if (before->bias_share)
         BRUME_TRY(brume_policy_set_bias_share(policy, before->bias_share, error));
+    if (before->unit_name)
+        BRUME_TRY(brume_policy_set_unit_name(policy, before->unit_name, error));
     if (before->unit && !brume_call_has(call, "unit"))
         BRUME_TRY(brume_policy_set_unit(policy, before->unit, error));
     for (size_t i = 0; i < before->column_count; i++) {

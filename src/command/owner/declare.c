@@ -157,6 +157,8 @@ brume_status brume_declare_policy(const brume_call *call, brume_policy *policy, 
     BRUME_TRY(declare_stay(call, policy, error));
     if (brume_call_text(call, "limits"))
         policy->limits_fixed = strcmp(brume_call_text(call, "limits"), "fixed") == 0;
+    if (brume_call_text(call, "unit-name"))
+        BRUME_TRY(brume_policy_set_unit_name(policy, brume_call_text(call, "unit-name"), error));
     if (policy->limits_fixed && (!policy->max_groups || !policy->max_rows))
         return brume_fail(error, BRUME_EARGUMENT, "give --max-groups and --max-rows as well",
                           "fixed limits need ceilings");

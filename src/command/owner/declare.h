@@ -42,7 +42,11 @@
 /* "chosen" or "fixed": how limits come about. */
 extern const char *const brume_limits_words[], *const brume_stay_words[];
 #define BRUME_POLICY_OPTIONS                                                                       \
-    {.name = "max-groups",                                                                         \
+    {.name = "unit-name",                                                                          \
+     .type = BRUME_OPTION_TEXT,                                                                    \
+     .argument = "NOUN",                                                                           \
+     .help = "what answers call a unit: patient, or patient/patients; by its column unless said"}, \
+        {.name = "max-groups",                                                                         \
      .type = BRUME_OPTION_COUNT,                                                                   \
      .argument = "G",                                                                              \
      .least = 1,                                                                                   \

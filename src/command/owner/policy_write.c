@@ -166,6 +166,8 @@ static void write_terms(writer *to, const brume_dataset *dataset, const brume_po
     write_pair(to, "", "budget", text);
     write_pair(to, "", "rule", brume_rule_word(dataset->filter.rule));
     write_pair(to, "", "adjacency", brume_adjacency_word(dataset->adjacency));
+    if (policy->unit_name)
+        write_pair(to, "", "unit-name", policy->unit_name);
     snprintf(text, sizeof text, "%llu", (unsigned long long)policy->max_groups);
     if (policy->max_groups)
         write_pair(to, "", "max-groups", text);

@@ -46,6 +46,9 @@ static void write_terms(brume_call *call, const brume_dataset *dataset, const js
         fprintf(out, "  bias        %s of each price buys estimates of it\n", share);
     if (dataset->cap)
         fprintf(out, "  cap         epsilon %s a query\n", dataset->cap);
+    const char *unit_name = json_string_value(json_object_get(policy, "unit_name"));
+    if (unit_name)
+        fprintf(out, "  unit name   %s\n", unit_name);
     double timeout = json_number_value(json_object_get(policy, "timeout"));
     if (timeout > 0)
         fprintf(out, "  timeout     %s s a query\n", brume_shortest(timeout).text);

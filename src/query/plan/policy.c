@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "query/plan/words.h"
 
 /* ---- making and freeing ---- */
 
@@ -39,6 +40,7 @@ void brume_policy_close(brume_policy *policy)
     free(policy->parent);
     free(policy->parent_column);
     free(policy->bias_share);
+    free(policy->unit_name);
     free(policy);
 }
 
@@ -178,6 +180,12 @@ brume_status brume_policy_set_bias_share(brume_policy *policy, const char *share
     return copy(&policy->bias_share, share) ? BRUME_OK : brume_no_memory(error, "a policy");
 }
 
+brume_status brume_policy_set_unit_name(brume_policy *policy, const char *name, brume_error *error)
+{
+    BRUME_TRY(brume_unit_name_check(name, error));
+    return copy(&policy->unit_name, name) ? BRUME_OK : brume_no_memory(error, "a policy");
+}
+
 static brume_status check_utf8(const char *text, const char *column, brume_error *error)
 {
     json_t *taken = json_string(text); /* NULL if it is not UTF-8 */
@@ -305,6 +313,8 @@ json_t *brume_policy_to_json(const brume_policy *policy)
     bool whole = json != NULL;
     if (whole && policy->bias_share)
         whole = json_object_set_new(json, "bias_share", json_string(policy->bias_share)) == 0;
+    if (whole && policy->unit_name)
+        whole = json_object_set_new(json, "unit_name", json_string(policy->unit_name)) == 0;
     if (whole && policy->link_column)
         whole = json_object_set_new(json, "link",
                                     json_pack("{s:s,s:s,s:s}", "column", policy->link_column,
@@ -391,6 +401,8 @@ static bool is_sound(const brume_policy *policy)
     }
     if (policy->bias_share && !is_share(policy->bias_share))
         return false;
+    if (policy->unit_name && brume_unit_name_check(policy->unit_name, NULL) != BRUME_OK)
+        return false;
     if (!policy->link_column != !policy->parent || !policy->link_column != !policy->parent_column ||
         (policy->link_column && (policy->unit || !brume_policy_find(policy, policy->link_column))))
         return false;
@@ -416,7 +428,8 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
                 copy(&policy->link_column, text_of(link, "column")) &&
                 copy(&policy->parent, text_of(link, "table")) &&
                 copy(&policy->parent_column, text_of(link, "parent_column")) &&
-                copy(&policy->bias_share, text_of(json, "bias_share"));
+                copy(&policy->bias_share, text_of(json, "bias_share")) &&
+                copy(&policy->unit_name, text_of(json, "unit_name"));
     size_t count = json_array_size(columns);
     if (good)
         good = timeout_from_json(json_object_get(json, "timeout"), &policy->timeout) &&

@@ -36,6 +36,8 @@ typedef struct brume_policy {
     /* Linked: it is whose the rows of the table `parent` are whose parent_column equals the
      * column link_column. All three or none. */
     char *link_column, *parent, *parent_column;
+    char *unit_name; /* a noun for a unit, "patient" or "patient/patients", for texts (words.h);
+                        NULL: not said */
     uint64_t max_groups, max_rows; /* ceilings on what one unit may have; 0: none */
     bool limits_fixed;             /* they are the limits, and nothing is chosen */
     char *bias_share; /* of each query's price, for estimates of bias: an exact decimal up to 0.5;
@@ -86,6 +88,10 @@ BRUME_MUST_USE brume_status brume_policy_set_identifier(brume_policy *policy, co
 BRUME_MUST_USE brume_status brume_policy_set_link(brume_policy *policy, const char *column,
                                                   const char *parent, const char *parent_column,
                                                   brume_error *error);
+
+/* Say what a unit is called. EARGUMENT: that is no noun (words.h). */
+BRUME_MUST_USE brume_status brume_policy_set_unit_name(brume_policy *policy, const char *name,
+                                                       brume_error *error);
 
 /* Allow private estimates of bias at this share of a query's price. BRUME_EARGUMENT if it is not
  * above 0 and at most 0.5. */

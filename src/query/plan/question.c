@@ -329,6 +329,20 @@ brume_status brume_question_open_any(brume_ledger *ledger, const char *text, bru
     return open_text(ledger, text, true, out, error);
 }
 
+/* The policy as it counts for a re-read: what a unit is called says nothing of an answer. NULL if
+ * memory is out; free with free(). */
+static char *policy_for_key(const json_t *policy)
+{
+    json_t *copy = json_deep_copy(policy);
+    const json_t *tables = json_object_get(copy, "tables");
+    json_object_del(copy, "unit_name");
+    for (size_t i = 0; i < json_array_size(tables); i++)
+        json_object_del(json_array_get(tables, i), "unit_name");
+    char *text = copy ? json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    json_decref(copy);
+    return text;
+}
+
 brume_status brume_question_key(const brume_question *question, const brume_plan *plan,
                                 char key[65], brume_error *error)
 {
@@ -358,7 +372,7 @@ brume_status brume_question_key(const brume_question *question, const brume_plan
     }
     for (size_t i = 0; i < question->table_count; i++) {
         const brume_dataset *dataset = question->datasets[i];
-        char *policy = json_dumps(dataset->policy, JSON_COMPACT | JSON_SORT_KEYS);
+        char *policy = policy_for_key(dataset->policy);
         if (!policy)
             return brume_no_memory(error, "a question");
         const char *parts[] = {key, dataset->name, dataset->data_version, dataset->source, policy};

@@ -14,6 +14,9 @@ brume_answer_column brume_answer_column_empty(void)
                                  .cut_units = NAN,
                                  .cut_allowance = NAN,
                                  .cut_hidden = NAN,
+                                 .reach = NAN,
+                                 .clamp_low = NAN,
+                                 .clamp_high = NAN,
                                  .rank_error_95 = NAN,
                                  .count_error_95 = NAN,
                                  .gap_95 = NAN,
@@ -37,6 +40,7 @@ brume_status brume_query_answer_open(size_t column_count, size_t row_count,
         brume_query_answer_close(answer);
         return brume_no_memory(error, "the answer");
     }
+    answer->words = brume_words_plain();
     answer->column_count = column_count;
     answer->row_count = row_count;
     for (size_t i = 0; i < column_count; i++)

@@ -16,6 +16,7 @@
 
 #include <brume/status.h>
 
+#include "query/plan/words.h"
 #include "query/sql/formula.h"
 
 /* A number that is NaN is not there, an integer that is negative neither. */
@@ -27,6 +28,29 @@ typedef struct brume_answer_bias {
                             that were recorded before limits had their own count */
     double error_95;     /* the noise of each of the three */
 } brume_answer_bias;
+
+/* What a limit is a number of, where it comes from, and where the true number is if limits cut
+ * something: for the notes (notes.c). Recorded as words, the first of each as nothing. */
+typedef enum brume_answer_counts {
+    BRUME_COUNTS_UNKNOWN,
+    BRUME_COUNTS_ROWS,
+    BRUME_COUNTS_SUM,
+    BRUME_COUNTS_GROUPS,
+    BRUME_COUNTS_VALUES, /* different ones */
+    BRUME_COUNTS_VOTES,
+} brume_answer_counts;
+
+typedef enum brume_answer_origin {
+    BRUME_ORIGIN_CHOSEN,
+    BRUME_ORIGIN_TYPED,
+    BRUME_ORIGIN_OWNER, /* a ceiling of the policy */
+} brume_answer_origin;
+
+typedef enum brume_answer_side {
+    BRUME_SIDE_EITHER,
+    BRUME_SIDE_HIGHER,
+    BRUME_SIDE_LOWER,
+} brume_answer_side;
 
 typedef struct brume_answer_column {
     char *name;
@@ -40,6 +64,12 @@ typedef struct brume_answer_column {
     double cut_allowance; /* estimate of what they have beyond it, the largest of the rows */
     double cut_hidden;    /* so many units may be far above it, unseen, that the bar is not of the
                              whole; NaN: too few to matter, or cut_allowance is not known */
+    double reach;         /* cut_allowance holds if nobody has more than this; NaN: whoever has what */
+    brume_answer_counts counts;
+    brume_answer_origin origin;
+    brume_answer_side side;
+    bool clamps; /* values may be moved to bounds: of a column, */
+    double clamp_low, clamp_high; /* to these; NaN: of something that is computed */
     bool is_limited;      /* it has limit, cut_units, cut_allowance; NaN: not known, or of
                              arithmetic: several limits */
     bool limit_not_found; /* too few units for the price */
@@ -77,6 +107,7 @@ typedef struct brume_query_answer {
     /* Not recorded, because it may be another one at the next reading. */
     brume_answer_price remaining;
     bool cached;      /* read again, for free */
+    brume_words words; /* what its notes call units and rows */
     json_t *stages;   /* scalar subqueries that were asked first (stages.c), or NULL */
     json_t *warnings; /* sentences about the query (domain_warnings.h), or NULL */
 } brume_query_answer;
@@ -93,6 +124,11 @@ void brume_query_answer_close(brume_query_answer *answer);
 /* The bar that a reader is shown: the error at 95 % and, where units may have been cut, the
  * allowance for what they had beyond the limit; NaN: none, or that is not known. */
 double brume_query_answer_bar(const brume_query_answer *answer, size_t cell);
+
+/* What is to be kept in mind of the answer, apart from its price: a JSON array of sentences for a
+ * person, in words of the data, each said once (docs/reading-an-answer.md has them all). Every door
+ * shows these. NULL: no memory. */
+json_t *brume_query_answer_notes(const brume_query_answer *answer);
 
 /* Put a copy of a value into the table; a time as its text. */
 BRUME_MUST_USE brume_status brume_query_answer_set(brume_query_answer *answer, size_t row,

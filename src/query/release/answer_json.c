@@ -19,6 +19,9 @@ static const member column_numbers[] = {
     {"cut_units", offsetof(brume_answer_column, cut_units)},
     {"cut_allowance", offsetof(brume_answer_column, cut_allowance)},
     {"cut_hidden", offsetof(brume_answer_column, cut_hidden)},
+    {"reach", offsetof(brume_answer_column, reach)},
+    {"clamp_low", offsetof(brume_answer_column, clamp_low)},
+    {"clamp_high", offsetof(brume_answer_column, clamp_high)},
     {"rank_error_95", offsetof(brume_answer_column, rank_error_95)},
     {"count_error_95", offsetof(brume_answer_column, count_error_95)},
     {"gap_95", offsetof(brume_answer_column, gap_95)},
@@ -34,6 +37,19 @@ enum {
     COLUMN_NUMBERS = sizeof column_numbers / sizeof *column_numbers,
     BIAS_NUMBERS = sizeof bias_numbers / sizeof *bias_numbers
 };
+
+/* Words of the enums in a record; NULL stands for leaving it out. */
+static const char *const counts_words[] = {NULL, "rows", "sum", "groups", "values", "votes", NULL};
+static const char *const origin_words[] = {NULL, "typed", "policy", NULL};
+static const char *const side_words[] = {NULL, "higher", "lower", NULL};
+
+static int word_index(const char *const *words, const json_t *word)
+{
+    for (int i = 1; json_is_string(word) && words[i]; i++)
+        if (strcmp(words[i], json_string_value(word)) == 0)
+            return i;
+    return 0;
+}
 
 /* ---- writing: what returns bool is false when memory is out ---- */
 
@@ -98,6 +114,14 @@ static bool write_value_column(const brume_answer_column *column, json_t *json)
         set(json, "error_95", real_or_null(column->error_95)) &&
         set(json, "biased", json_boolean(column->biased)) &&
         write_numbers(json, column_numbers, COLUMN_NUMBERS, column) && write_limit(column, json);
+    good = good &&
+           (!counts_words[column->counts] ||
+            set(json, "limit_counts", json_string(counts_words[column->counts]))) &&
+           (!origin_words[column->origin] ||
+            set(json, "limit_chosen", json_string(origin_words[column->origin]))) &&
+           (!side_words[column->side] ||
+            set(json, "true_if_cut", json_string(side_words[column->side]))) &&
+           (!column->clamps || set(json, "clamps", json_true()));
     if (good && column->threshold >= 0)
         good = set(json, "threshold", json_integer((json_int_t)column->threshold));
     if (!good || isnan(column->bias.units))
@@ -209,6 +233,7 @@ brume_status brume_query_answer_to_json(const brume_query_answer *answer, json_t
         (answer->is_dummy && !set(made, "dummy", json_true())) ||
         (answer->is_public && !set(made, "public", json_true())) ||
         !set(made, "cached", json_boolean(answer->cached)) ||
+        !set(made, "notes", brume_query_answer_notes(answer)) ||
         (json_array_size(answer->stages) > 0 &&
          !set(made, "stages", json_incref(answer->stages))) ||
         (json_array_size(answer->warnings) > 0 &&
@@ -283,6 +308,10 @@ static brume_status read_column(const json_t *json, brume_answer_column *column,
     column->threshold = read_count(json, "threshold");
     column->is_limited = json_object_get(json, "cut_units") != NULL;
     column->limit_not_found = json_is_false(json_object_get(json, "limit_found"));
+    column->counts = (brume_answer_counts)word_index(counts_words, json_object_get(json, "limit_counts"));
+    column->origin = (brume_answer_origin)word_index(origin_words, json_object_get(json, "limit_chosen"));
+    column->side = (brume_answer_side)word_index(side_words, json_object_get(json, "true_if_cut"));
+    column->clamps = json_is_true(json_object_get(json, "clamps"));
     column->cut_not_known = json_is_false(json_object_get(json, "cut_known"));
     read_numbers(json, column_numbers, COLUMN_NUMBERS, column);
     read_numbers(json_object_get(json, "bias"), bias_numbers, BIAS_NUMBERS, &column->bias);

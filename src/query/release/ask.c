@@ -12,6 +12,7 @@
 #include "query/plan/domain_warnings.h"
 #include "query/plan/plan_limit.h"
 #include "query/plan/show_plan.h"
+#include "query/plan/tables.h"
 #include "query/release/ask_public.h"
 #include "query/release/prepare.h"
 
@@ -267,6 +268,27 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_questio
     return status;
 }
 
+/* The protected tables whose rows are those of a relation; *last is one of them. */
+static size_t count_tables(const brume_relation *from, const brume_question *question, size_t *last)
+{
+    if (from->kind == BRUME_RELATION_TABLE) {
+        bool protected = !question->policies[from->table]->is_public;
+        *last = protected ? from->table : *last;
+        return protected;
+    }
+    return (from->left ? count_tables(from->left, question, last) : 0) +
+           (from->right ? count_tables(from->right, question, last) : 0);
+}
+
+/* The words of its notes: of the tables, and of the one that the rows are of. */
+static void name_things(brume_query_answer *answer, const brume_question *question)
+{
+    size_t table = 0;
+    bool one = count_tables(question->query->from, question, &table) == 1;
+    brume_words_set_units(&answer->words, question->policies, question->table_count);
+    brume_words_set_rows(&answer->words, one ? question->catalog_tables[table].name : NULL);
+}
+
 /* The answer that was recorded for the same question; NULL if there is none. */
 static brume_status recall(brume_ledger *ledger, const char *key, brume_query_answer **answer,
                            brume_error *error)
@@ -299,6 +321,7 @@ static brume_status answer_question(brume_ledger *ledger, const brume_question *
     if (!cached)
         BRUME_TRY(reserve_and_answer(ledger, question, terms, key, bits, watch, &made, error));
     made->cached = cached;
+    name_things(made, question);
     made->warnings = brume_domain_warnings(question->query, question->tables);
     brume_status status = made->warnings ? find_remaining(ledger, question, &made->remaining, error)
                                          : brume_no_memory(error, "the answer");
@@ -333,6 +356,31 @@ brume_status brume_ask_whole(brume_ledger *ledger, const char *sql, const brume_
 
 /* ---- again, by the number of the charge ---- */
 
+/* What units are called in the datasets that an earlier answer is of; in its rows no table is named.
+ */
+static brume_status name_units(brume_ledger *ledger, const json_t *names,
+                               brume_query_answer *answer, brume_error *error)
+{
+    const char *name = json_string_value(json_array_get(names, 0));
+    brume_dataset *dataset = NULL;
+    brume_tables *tables = NULL;
+    brume_policy *policies[BRUME_MOST_TABLES];
+    if (!name)
+        return BRUME_OK;
+    BRUME_TRY(brume_ledger_dataset(ledger, name, &dataset, error));
+    brume_status status = brume_tables_from_json(dataset->policy, name, &tables, error);
+    for (size_t i = 0; status == BRUME_OK && i < tables->count; i++)
+        policies[i] = tables->list[i].policy;
+    if (status == BRUME_OK) {
+        brume_words_set_units(&answer->words, policies, tables->count);
+        if (json_array_size(names) == 1 && tables->count == 1)
+            brume_words_set_rows(&answer->words, name);
+    }
+    brume_tables_close(tables);
+    brume_dataset_close(dataset);
+    return status;
+}
+
 static brume_status read_record(brume_ledger *ledger, uint64_t charge, const json_t *record,
                                 const json_t *names, brume_query_answer **out, brume_error *error)
 {
@@ -342,6 +390,7 @@ static brume_status read_record(brume_ledger *ledger, uint64_t charge, const jso
                           "charge %llu is of no query", (unsigned long long)charge);
     BRUME_TRY(brume_query_answer_recorded(record, out, error));
     (*out)->cached = true;
+    BRUME_TRY(name_units(ledger, names, *out, error));
     for (size_t i = 0; i < json_array_size(names); i++)
         BRUME_TRY(take_less(ledger, json_string_value(json_array_get(names, i)), &amount,
                             &(*out)->remaining, error));

@@ -174,6 +174,7 @@ static void add_limit(const brume_answer_table *all, brume_answer_column *column
     const brume_plan_aggregate *from = &plan->aggregates[aggregate];
     if (from->private_mode && (plan->by_totals || plan->bounded)) {
         column->limit = (double)brume_shape_pairs(&plan->shape);
+        column->counts = BRUME_COUNTS_VOTES;
         column->biased = true;
     }
     if (!limit || limit->source == BRUME_LIMIT_NONE)
@@ -203,6 +204,42 @@ static void add_limit(const brume_answer_table *all, brume_answer_column *column
     /* of means, quantiles and modes nothing is known but the units */
 }
 
+/* What the limit of an aggregate is a number of, who set it, and what its cut hides. */
+static void add_meaning(const brume_plan *plan, brume_answer_column *column, size_t aggregate)
+{
+    static const brume_answer_counts of[] = {[BRUME_TOTAL_PRESENCE] = BRUME_COUNTS_GROUPS,
+                                             [BRUME_TOTAL_ROWS] = BRUME_COUNTS_ROWS,
+                                             [BRUME_TOTAL_VALUES] = BRUME_COUNTS_ROWS,
+                                             [BRUME_TOTAL_SUM] = BRUME_COUNTS_SUM};
+    const brume_plan_aggregate *from = &plan->aggregates[aggregate];
+    const brume_aggregate *asked = &plan->query->aggregates[aggregate];
+    bool distinct = from->distinct >= 0, sums = asked->kind == BRUME_AGGREGATE_SUM;
+    const brume_plan_limit *limit = distinct
+                                        ? &plan->measurements[from->distinct].distinct.limit
+                                        : brume_plan_limit_of(plan, aggregate);
+    if (limit && column->counts == BRUME_COUNTS_UNKNOWN) {
+        column->counts = distinct ? BRUME_COUNTS_VALUES
+                         : sums   ? BRUME_COUNTS_SUM
+                                  : of[limit->of.kind];
+        column->origin = limit->source == BRUME_LIMIT_TYPED    ? BRUME_ORIGIN_TYPED
+                         : limit->source == BRUME_LIMIT_POLICY ? BRUME_ORIGIN_OWNER
+                                                               : BRUME_ORIGIN_CHOSEN;
+    } else if (plan->bounded) {
+        column->origin = BRUME_ORIGIN_OWNER;
+    }
+    if (asked->kind < BRUME_AGGREGATE_SUM || (sums && plan->values[from->value].low >= 0))
+        column->side = BRUME_SIDE_HIGHER;
+    else if (sums && plan->values[from->value].high <= 0)
+        column->side = BRUME_SIDE_LOWER;
+    column->clamps = clamps(plan, aggregate);
+    const brume_expression *argument = asked->argument;
+    if (!column->clamps || from->value < 0 || argument->operation != BRUME_OPERATION_CLAMP ||
+        argument->arguments[0]->operation != BRUME_OPERATION_COLUMN)
+        return;
+    column->clamp_low = (double)plan->values[from->value].low * plan->values[from->value].step;
+    column->clamp_high = (double)plan->values[from->value].high * plan->values[from->value].step;
+}
+
 /* All that is said of an aggregate apart from its value and noise. */
 static void describe(const brume_answer_table *all, brume_answer_column *column, size_t aggregate)
 {
@@ -210,6 +247,7 @@ static void describe(const brume_answer_table *all, brume_answer_column *column,
     if (all->plan->aggregates[aggregate].distinct >= 0)
         column->cut_allowance *= largest_share(all, aggregate);
     add_limit(all, column, aggregate);
+    add_meaning(all->plan, column, aggregate);
 }
 
 /* ---- arithmetic on aggregates ---- */
@@ -301,6 +339,7 @@ static brume_status describe_arithmetic(const brume_answer_table *all, brume_ans
         column->biased = column->biased || one.biased;
         column->cut_not_known = column->cut_not_known || one.cut_not_known;
         column->cut_hidden = fmax(column->cut_hidden, one.cut_hidden); /* skips NaN */
+        column->clamps = column->clamps || one.clamps;
         limited = limited || one.cut_not_known || one.cut_allowance >= 0;
         if (one.cut_allowance > 0)
             parts.list[parts.count++] = part_of(all, i, one.cut_allowance);

@@ -109,57 +109,13 @@ static bool is_unlimited(const json_t *column)
            json_is_false(json_object_get(column, "cut_known"));
 }
 
-/* Names of the columns for which `holds`, behind `before`. */
-static bool write_names(FILE *out, const json_t *answer, const char *before,
-                        bool (*holds)(const json_t *column))
-{
-    const char *comma = before;
-    const json_t *column;
-    size_t i;
-    json_array_foreach (columns_of(answer), i, column) {
-        const char *name = json_string_value(json_object_get(column, "name"));
-        if (!name || !holds(column))
-            continue;
-        fprintf(out, "%s%s", comma, name);
-        comma = ", ";
-    }
-    return comma != before;
-}
-
-static bool is_quantile(const json_t *column)
-{
-    return json_is_number(json_object_get(column, "quantile"));
-}
-
-static bool is_biased(const json_t *column)
-{
-    return json_is_true(json_object_get(column, "biased"));
-}
-
-static void write_threshold(FILE *out, const json_t *answer)
-{
-    const json_t *threshold = json_object_get(answer, "threshold");
-    if (!json_is_integer(threshold))
-        return;
-    fprintf(out, "%sgroups with fewer than about %lld units are not shown\n",
-            json_array_size(json_object_get(answer, "rows")) == 0 ? "no group is shown: " : "",
-            (long long)json_integer_value(threshold));
-}
-
 static void write_detail(FILE *out, const json_t *answer)
 {
+    const json_t *note;
+    size_t i;
     write_errors(out, answer);
-    write_threshold(out, answer);
-    if (write_names(out, answer,
-                    "a minimum or maximum is one person's value, so that a quantile near it is "
-                    "shown: ",
-                    is_quantile))
-        fputc('\n', out);
-    if (write_names(out, answer,
-                    "the price is too small to tell what limits on one unit cut: ", is_unlimited))
-        fputc('\n', out);
-    if (write_names(out, answer, "may be biased by limits and bounds: ", is_biased))
-        fputc('\n', out);
+    json_array_foreach (json_object_get(answer, "notes"), i, note)
+        fprintf(out, "%s\n", json_string_value(note));
 }
 
 static void write_price(FILE *out, const json_t *answer)

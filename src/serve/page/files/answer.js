@@ -54,22 +54,7 @@ function barText(answer, column, at) {
 }
 
 function remarks(answer) {
-  const list = [];
-  for (const column of answer.columns) {
-    const said = [];
-    if (typeof column.limit === "number" && column.role === "value") said.push(`one person adds at most ${valueText(column.limit)}`);
-    if (column.limit_found === false || column.cut_known === false) said.push("the price is too small to tell what was cut by that, so that no error is known");
-    if (column.cut_units > 0) said.push(`hardly more than ${valueText(column.cut_units)} people have more`);
-    if (column.cut_allowance > 0) said.push(`its bar has an estimate of ${errorText(column.cut_allowance)} for what was cut`);
-    if (column.cut_hidden > 0) said.push(`up to ${valueText(column.cut_hidden)} people may have far more, which the bar does not cover`);
-    if (typeof column.rank_error_95 === "number") said.push(`within ${errorText(column.rank_error_95)} rows in rank`);
-    if (column.quantile !== undefined && column.quantile !== null) said.push(`shown as the quantile ${column.quantile}`);
-    if (column.biased) said.push("limits or bounds may move it further than the noise");
-    if (said.length) list.push(h("p", {}, h("code", {}, column.name), `: ${said.join("; ")}.`));
-  }
-  if (typeof answer.threshold === "number") list.push(h("p", {}, `Groups with fewer than about ${answer.threshold} people are not shown.`));
-  for (const warning of answer.warnings || []) list.push(h("p", {}, String(warning)));
-  return list;
+  return [...(answer.notes || []), ...(answer.warnings || [])].map((sentence) => h("p", {}, String(sentence)));
 }
 
 function quoted(text) {
