@@ -69,21 +69,23 @@ static const char *note(brume_answer_column column)
 static void what_a_limit_cuts_is_said_with_direction_and_size(void **state)
 {
     (void)state;
-    assert_string_equal(note(count_of_visits(96, 2347, NAN)),
-                        "Each patient counts with at most 96 visits. About 2,400 visits beyond that "
-                        "are left out; ± includes them.");
-    assert_string_equal(note(count_of_visits(96, 2347, 284)),
-                        "Each patient counts with at most 96 visits. About 2,400 visits beyond that "
-                        "are left out; ± includes them. If fewer than 285 patients have far more "
-                        "visits than 96, nobody can see it; the true number would then be higher.");
+    assert_string_equal(
+        note(count_of_visits(96, 2347, NAN)),
+        "Each patient counts with at most 96 visits. About 2,400 visits beyond that "
+        "are left out; ± includes them.");
+    assert_string_equal(
+        note(count_of_visits(96, 2347, 284)),
+        "Each patient counts with at most 96 visits. About 2,400 visits beyond that "
+        "are left out; ± includes them. If fewer than 285 patients have far more "
+        "visits than 96, nobody can see it; the true number would then be higher.");
     assert_string_equal(note(count_of_visits(2, 0, 1)),
                         "Each patient counts with at most 2 visits. If one patient has more visits "
                         "than 2, nobody can see it; the true number would then be higher.");
     brume_answer_column column = count_of_visits(96, 2347, NAN);
     column.reach = 3072;
-    assert_string_equal(note(column),
-                        "Each patient counts with at most 96 visits. Up to 2,400 visits beyond that "
-                        "are left out; ± includes them, if nobody has more than 3,072.");
+    assert_string_equal(
+        note(column), "Each patient counts with at most 96 visits. Up to 2,400 visits beyond that "
+                      "are left out; ± includes them, if nobody has more than 3,072.");
     column = count_of_visits(12000, 1, 3);
     column.counts = BRUME_COUNTS_SUM;
     column.side = BRUME_SIDE_LOWER;
@@ -115,18 +117,21 @@ static void what_nobody_counted_is_not_in_the_bar(void **state)
     assert_string_equal(note(column),
                         "Visits beyond 64 per patient are left out; ± does not include them.");
     column.origin = BRUME_ORIGIN_OWNER;
-    assert_string_equal(note(column), "If one patient has more visits than 64, the owner's ceiling, "
-                                      "the rest is left out; ± does not include it.");
+    assert_string_equal(note(column),
+                        "If one patient has more visits than 64, the owner's ceiling, "
+                        "the rest is left out; ± does not include it.");
     column = count_of_visits(1, NAN, NAN);
     column.limit_not_found = true;
-    assert_string_equal(note(column), "There are too few patients for this price to choose a limit "
-                                      "on what one may add. Each patient counts at most once, and "
-                                      "what that leaves out is not known: pay more, or type a limit.");
+    assert_string_equal(note(column),
+                        "There are too few patients for this price to choose a limit "
+                        "on what one may add. Each patient counts at most once, and "
+                        "what that leaves out is not known: pay more, or type a limit.");
     column = count_of_visits(96, NAN, NAN);
     column.cut_not_known = true;
-    assert_string_equal(note(column), "Each patient counts with at most 96 visits. How much some have "
-                                      "beyond that cannot be told at this price, so there is no ±: "
-                                      "pay more, or type a limit.");
+    assert_string_equal(note(column),
+                        "Each patient counts with at most 96 visits. How much some have "
+                        "beyond that cannot be told at this price, so there is no ±: "
+                        "pay more, or type a limit.");
 }
 
 static void columns_of_which_the_same_is_said_share_a_note(void **state)
@@ -193,27 +198,31 @@ static void a_unit_is_called_as_the_owner_or_its_column_says(void **state)
         {"Versicherte/Versicherten", "id", "Versicherte", "Versicherten"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        brume_policy policy = {.unit = (char *)cases[i].column, .unit_name = (char *)cases[i].name};
-        brume_policy *policies[] = {&policy};
+        brume_policy of = {.unit = (char *)cases[i].column, .unit_name = (char *)cases[i].name};
+        brume_policy *policies[] = {&of};
         brume_words words = brume_words_plain();
         brume_words_set_units(&words, policies, 1);
         assert_string_equal(words.unit, cases[i].unit);
         assert_string_equal(words.units, cases[i].units);
     }
+    brume_policy policy = {0};
     static const char *const bad[] = {"", "/", "a/b/c", "a\nb", "<b>", " a", "1", "'';"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_fails(brume_unit_name_check(bad[i], &error), BRUME_EARGUMENT);
-    assert_ok(brume_unit_name_check("patient", &error));
-    assert_ok(brume_unit_name_check("patient/patients", &error));
+        assert_fails(brume_policy_set_unit_name(&policy, bad[i], &error), BRUME_EARGUMENT);
+    assert_null(policy.unit_name);
+    assert_ok(brume_policy_set_unit_name(&policy, "patient", &error));
+    assert_ok(brume_policy_set_unit_name(&policy, "patient/patients", &error));
+    assert_string_equal(policy.unit_name, "patient/patients");
+    free(policy.unit_name);
 }
 
 static void rows_are_called_as_their_table_where_it_is_a_plural(void **state)
 {
     (void)state;
-    static const char *const cases[][2] = {{"visits", "visits"},     {"line_items", "line items"},
-                                           {"census", "rows"},       {"address", "rows"},
-                                           {"visit", "rows"},        {"patients", "rows"},
-                                           {"data2024s", "rows"},    {NULL, "rows"}};
+    static const char *const cases[][2] = {{"visits", "visits"},  {"line_items", "line items"},
+                                           {"census", "rows"},    {"address", "rows"},
+                                           {"visit", "rows"},     {"patients", "rows"},
+                                           {"data2024s", "rows"}, {NULL, "rows"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         brume_words words = {"patient", "patients", "rows"};
         brume_words_set_rows(&words, cases[i][0]);
@@ -224,9 +233,14 @@ static void rows_are_called_as_their_table_where_it_is_a_plural(void **state)
 static void numbers_have_a_comma_before_each_three_digits(void **state)
 {
     (void)state;
-    static const char *const cases[][2] = {
-        {"1", "1"},           {"999", "999"},     {"1000", "1,000"},     {"-1234567", "-1,234,567"},
-        {"1234.5678", "1,234.5678"}, {"0.1234", "0.1234"}, {"1e+20", "1e+20"},  {"-12", "-12"}};
+    static const char *const cases[][2] = {{"1", "1"},
+                                           {"999", "999"},
+                                           {"1000", "1,000"},
+                                           {"-1234567", "-1,234,567"},
+                                           {"1234.5678", "1,234.5678"},
+                                           {"0.1234", "0.1234"},
+                                           {"1e+20", "1e+20"},
+                                           {"-12", "-12"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[40];
         brume_text_group(cases[i][0], text, sizeof text);

@@ -66,9 +66,8 @@ static brume_status check_fixed(const brume_call *call, const brume_dataset *dat
                                 const brume_policy *before, brume_error *error)
 {
     static const char *const protecting[] = {
-        "unit",          "budget",  "cap",    "max-groups", "max-rows",
-        "estimate-bias", "timeout", "limits", "rows-stay",  "limits-per-user",
-        "unit-name"};
+        "unit",    "budget", "cap",       "max-groups",      "max-rows", "estimate-bias",
+        "timeout", "limits", "rows-stay", "limits-per-user", "unit-name"};
     const char *rule = brume_call_text(call, "rule"), *word = brume_call_text(call, "adjacency");
     const char *own_rule = brume_rule_word(dataset->filter.rule);
     const char *own_word = brume_adjacency_word(dataset->adjacency);

@@ -34,10 +34,20 @@ static brume_status declare(const brume_call *call, brume_policy *policy, brume_
 /* What only a protected dataset has. */
 static brume_status check_public(const brume_call *call, brume_error *error)
 {
-    static const char *const protecting[] = {
-        "unit",       "budget",    "rule",           "adjacency",     "cap",
-        "max-groups", "max-rows",  "new-budget",     "estimate-bias", "timeout",
-        "limits",     "rows-stay", "limits-per-user", "unit-name"};
+    static const char *const protecting[] = {"unit",
+                                             "budget",
+                                             "rule",
+                                             "adjacency",
+                                             "cap",
+                                             "max-groups",
+                                             "max-rows",
+                                             "new-budget",
+                                             "estimate-bias",
+                                             "timeout",
+                                             "limits",
+                                             "rows-stay",
+                                             "limits-per-user",
+                                             "unit-name"};
     bool is_public = brume_call_has(call, "public");
     for (size_t i = 0; is_public && i < sizeof protecting / sizeof *protecting; i++)
         if (brume_call_has(call, protecting[i]))

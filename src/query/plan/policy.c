@@ -1,6 +1,7 @@
 /* The owner's policy of a dataset. */
 #include "query/plan/policy.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "query/plan/words.h"
 
 /* ---- making and freeing ---- */
 
@@ -180,12 +180,6 @@ brume_status brume_policy_set_bias_share(brume_policy *policy, const char *share
     return copy(&policy->bias_share, share) ? BRUME_OK : brume_no_memory(error, "a policy");
 }
 
-brume_status brume_policy_set_unit_name(brume_policy *policy, const char *name, brume_error *error)
-{
-    BRUME_TRY(brume_unit_name_check(name, error));
-    return copy(&policy->unit_name, name) ? BRUME_OK : brume_no_memory(error, "a policy");
-}
-
 static brume_status check_utf8(const char *text, const char *column, brume_error *error)
 {
     json_t *taken = json_string(text); /* NULL if it is not UTF-8 */
@@ -194,6 +188,34 @@ static brume_status check_utf8(const char *text, const char *column, brume_error
     return good ? BRUME_OK
                 : brume_fail(error, BRUME_EARGUMENT, "write it in UTF-8",
                              "a value in the domain of column '%s' is not UTF-8", column);
+}
+
+/* A noun, or two: for one and for many. */
+static bool is_noun(const char *text, size_t length)
+{
+    bool letter = false;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (!isalpha(c) && c < 0x80 && !strchr(" -'", c))
+            return false;
+        letter = letter || isalpha(c) || c >= 0x80;
+    }
+    return letter && length <= BRUME_UNIT_NAME && text[0] != ' ' && text[length - 1] != ' ';
+}
+
+static bool is_unit_name(const char *text)
+{
+    size_t one = strcspn(text, "/");
+    return is_noun(text, one) && (!text[one] || is_noun(text + one + 1, strlen(text + one + 1)));
+}
+
+brume_status brume_policy_set_unit_name(brume_policy *policy, const char *name, brume_error *error)
+{
+    if (!is_unit_name(name) || check_utf8(name, "unit-name", NULL) != BRUME_OK)
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "write a noun of at most 40 letters: patient, or patient/patients",
+                          "'%.60s' is no name of a unit", name);
+    return copy(&policy->unit_name, name) ? BRUME_OK : brume_no_memory(error, "a policy");
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -401,7 +423,7 @@ static bool is_sound(const brume_policy *policy)
     }
     if (policy->bias_share && !is_share(policy->bias_share))
         return false;
-    if (policy->unit_name && brume_unit_name_check(policy->unit_name, NULL) != BRUME_OK)
+    if (policy->unit_name && !is_unit_name(policy->unit_name))
         return false;
     if (!policy->link_column != !policy->parent || !policy->link_column != !policy->parent_column ||
         (policy->link_column && (policy->unit || !brume_policy_find(policy, policy->link_column))))

@@ -89,7 +89,9 @@ BRUME_MUST_USE brume_status brume_policy_set_link(brume_policy *policy, const ch
                                                   const char *parent, const char *parent_column,
                                                   brume_error *error);
 
-/* Say what a unit is called. EARGUMENT: that is no noun (words.h). */
+enum { BRUME_UNIT_NAME = 40 }; /* bytes of a noun */
+
+/* Say what a unit is called: a noun, or two with a slash between. EARGUMENT: that is none. */
 BRUME_MUST_USE brume_status brume_policy_set_unit_name(brume_policy *policy, const char *name,
                                                        brume_error *error);
 

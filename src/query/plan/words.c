@@ -6,9 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/error.h"
-
-enum { LONGEST = 40 };
+enum { LONGEST = BRUME_UNIT_NAME };
 
 brume_words brume_words_plain(void)
 {
@@ -39,29 +37,6 @@ static void write_plural(const char *one, char many[BRUME_WORD])
         snprintf(many, BRUME_WORD, "%.*sies", (int)length - 1, one);
     else
         snprintf(many, BRUME_WORD, "%.60s%s", one, hisses ? "es" : "s");
-}
-
-static bool is_word(const char *text, size_t length)
-{
-    bool letter = false;
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (!isalpha(c) && c < 0x80 && !strchr(" -'", c))
-            return false;
-        letter = letter || isalpha(c) || c >= 0x80;
-    }
-    return letter && length <= LONGEST && text[0] != ' ' && text[length - 1] != ' ';
-}
-
-brume_status brume_unit_name_check(const char *typed, brume_error *error)
-{
-    size_t one = strcspn(typed, "/");
-    const char *many = typed[one] ? typed + one + 1 : NULL;
-    if (is_word(typed, one) && (!many || is_word(many, strlen(many))))
-        return BRUME_OK;
-    return brume_fail(error, BRUME_EARGUMENT,
-                      "write a noun of at most 40 letters: patient, or patient/patients",
-                      "'%.60s' is no name of a unit", typed);
 }
 
 static void take_name(brume_words *words, const char *name)

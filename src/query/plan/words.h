@@ -26,7 +26,4 @@ void brume_words_set_units(brume_words *words, brume_policy *const *policies, si
 /* Clause 2; NULL: rows of several tables. */
 void brume_words_set_rows(brume_words *words, const char *table);
 
-/* EARGUMENT: this is no word, or more than two. */
-BRUME_MUST_USE brume_status brume_unit_name_check(const char *typed, brume_error *error);
-
 #endif

@@ -64,17 +64,17 @@ typedef struct brume_answer_column {
     double cut_allowance; /* estimate of what they have beyond it, the largest of the rows */
     double cut_hidden;    /* so many units may be far above it, unseen, that the bar is not of the
                              whole; NaN: too few to matter, or cut_allowance is not known */
-    double reach;         /* cut_allowance holds if nobody has more than this; NaN: whoever has what */
+    double reach; /* cut_allowance holds if nobody has more than this; NaN: whoever has what */
     brume_answer_counts counts;
     brume_answer_origin origin;
     brume_answer_side side;
-    bool clamps; /* values may be moved to bounds: of a column, */
+    bool clamps;                  /* values may be moved to bounds: of a column, */
     double clamp_low, clamp_high; /* to these; NaN: of something that is computed */
-    bool is_limited;      /* it has limit, cut_units, cut_allowance; NaN: not known, or of
-                             arithmetic: several limits */
-    bool limit_not_found; /* too few units for the price */
-    bool cut_not_known;   /* so many may be cut that no estimate is given: it has no bar */
-    bool biased;          /* limits or bounds may move it */
+    bool is_limited;              /* it has limit, cut_units, cut_allowance; NaN: not known, or of
+                                     arithmetic: several limits */
+    bool limit_not_found;         /* too few units for the price */
+    bool cut_not_known;           /* so many may be cut that no estimate is given: it has no bar */
+    bool biased;                  /* limits or bounds may move it */
     double rank_error_95, count_error_95, gap_95; /* of quantiles and modes, in place of error_95 */
     double quantile;   /* of MIN and MAX: the quantile that is shown in their place */
     int64_t threshold; /* of a mode of undeclared values */
@@ -106,10 +106,10 @@ typedef struct brume_query_answer {
     json_t *events;        /* the plan, as the ledger records it (show_plan.h) */
     /* Not recorded, because it may be another one at the next reading. */
     brume_answer_price remaining;
-    bool cached;      /* read again, for free */
+    bool cached;       /* read again, for free */
     brume_words words; /* what its notes call units and rows */
-    json_t *stages;   /* scalar subqueries that were asked first (stages.c), or NULL */
-    json_t *warnings; /* sentences about the query (domain_warnings.h), or NULL */
+    json_t *stages;    /* scalar subqueries that were asked first (stages.c), or NULL */
+    json_t *warnings;  /* sentences about the query (domain_warnings.h), or NULL */
 } brume_query_answer;
 
 /* A column of which nothing is said. */

@@ -308,8 +308,10 @@ static brume_status read_column(const json_t *json, brume_answer_column *column,
     column->threshold = read_count(json, "threshold");
     column->is_limited = json_object_get(json, "cut_units") != NULL;
     column->limit_not_found = json_is_false(json_object_get(json, "limit_found"));
-    column->counts = (brume_answer_counts)word_index(counts_words, json_object_get(json, "limit_counts"));
-    column->origin = (brume_answer_origin)word_index(origin_words, json_object_get(json, "limit_chosen"));
+    column->counts =
+        (brume_answer_counts)word_index(counts_words, json_object_get(json, "limit_counts"));
+    column->origin =
+        (brume_answer_origin)word_index(origin_words, json_object_get(json, "limit_chosen"));
     column->side = (brume_answer_side)word_index(side_words, json_object_get(json, "true_if_cut"));
     column->clamps = json_is_true(json_object_get(json, "clamps"));
     column->cut_not_known = json_is_false(json_object_get(json, "cut_known"));

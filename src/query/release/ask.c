@@ -356,7 +356,8 @@ brume_status brume_ask_whole(brume_ledger *ledger, const char *sql, const brume_
 
 /* ---- again, by the number of the charge ---- */
 
-/* What units are called in the datasets that an earlier answer is of; in its rows no table is named.
+/* What units are called in the datasets that an earlier answer is of; in its rows no table is
+ * named.
  */
 static brume_status name_units(brume_ledger *ledger, const json_t *names,
                                brume_query_answer *answer, brume_error *error)

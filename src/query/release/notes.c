@@ -144,8 +144,9 @@ static void write_given(FILE *out, const brume_answer_column *column, const brum
         write_limit(out, column, words);
         fputs("; ± does not include what that changes", out);
     } else if (column->origin == BRUME_ORIGIN_OWNER) {
-        fprintf(out, "If one %s %s more%s%s than %s, the owner's ceiling, the rest is left out; ± "
-                     "does not include it",
+        fprintf(out,
+                "If one %s %s more%s%s than %s, the owner's ceiling, the rest is left out; ± "
+                "does not include it",
                 words->unit, *noun ? "has" : "adds", *noun ? " " : "", noun, limit.text);
     } else if (!*noun) {
         fprintf(out, "What one %s adds beyond %s is left out; ± does not include it", words->unit,
@@ -205,7 +206,8 @@ static void write_limits(FILE *out, const brume_answer_column *column, const bru
     if (column->limit_not_found)
         write_not_found(out, column, words);
     else if (isnan(column->limit) && column->origin == BRUME_ORIGIN_OWNER)
-        fprintf(out, "What one %s has beyond the owner's ceilings is left out; ± does not include it",
+        fprintf(out,
+                "What one %s has beyond the owner's ceilings is left out; ± does not include it",
                 words->unit);
     else if (isnan(column->limit))
         write_several(out, column, words);
@@ -215,8 +217,9 @@ static void write_limits(FILE *out, const brume_answer_column *column, const bru
         write_given(out, column, words);
     else if (column->cut_not_known) {
         write_limit(out, column, words);
-        fprintf(out, ". How much some have beyond that cannot be told at this price, so there is "
-                     "no ±: %s",
+        fprintf(out,
+                ". How much some have beyond that cannot be told at this price, so there is "
+                "no ±: %s",
                 pay_more);
     } else if (!is_total(column))
         write_weights(out, column, words);
@@ -260,8 +263,7 @@ static void write_selection(FILE *out, const brume_answer_column *column, const 
         fprintf(out, "Another value has at most %s %s more (95 %%)",
                 about(column->count_error_95).text, words->rows);
     else if (!isnan(column->gap_95))
-        fprintf(out,
-                "A value of %s %s more than another loses against it in at most 5 %% of draws",
+        fprintf(out, "A value of %s %s more than another loses against it in at most 5 %% of draws",
                 about(column->gap_95).text, words->units);
     if (column->threshold >= 0)
         fprintf(out, ". A value of fewer than about %s %s is not shown",
@@ -282,7 +284,13 @@ static void write_moved(FILE *out, const brume_query_answer *answer,
 
 /* ---- the list ---- */
 
-typedef enum note_kind { NOTE_LIMITS, NOTE_BOUNDS, NOTE_SELECTION, NOTE_MOVED, NOTE_KINDS } note_kind;
+typedef enum note_kind {
+    NOTE_LIMITS,
+    NOTE_BOUNDS,
+    NOTE_SELECTION,
+    NOTE_MOVED,
+    NOTE_KINDS
+} note_kind;
 
 /* The note of a column without its full stop, "" for none; NULL: no memory. */
 static char *note_of(const brume_query_answer *answer, size_t index, note_kind kind)

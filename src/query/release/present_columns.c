@@ -214,9 +214,8 @@ static void add_meaning(const brume_plan *plan, brume_answer_column *column, siz
     const brume_plan_aggregate *from = &plan->aggregates[aggregate];
     const brume_aggregate *asked = &plan->query->aggregates[aggregate];
     bool distinct = from->distinct >= 0, sums = asked->kind == BRUME_AGGREGATE_SUM;
-    const brume_plan_limit *limit = distinct
-                                        ? &plan->measurements[from->distinct].distinct.limit
-                                        : brume_plan_limit_of(plan, aggregate);
+    const brume_plan_limit *limit = distinct ? &plan->measurements[from->distinct].distinct.limit
+                                             : brume_plan_limit_of(plan, aggregate);
     if (limit && column->counts == BRUME_COUNTS_UNKNOWN) {
         column->counts = distinct ? BRUME_COUNTS_VALUES
                          : sums   ? BRUME_COUNTS_SUM
