@@ -6,6 +6,7 @@ import ctypes
 import decimal
 import html
 import math
+import re
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 __all__ = ["Result"]
@@ -20,9 +21,9 @@ def _readable(value: Any, bar: Optional[float] = None) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if bar is None or not math.isfinite(bar) or bar <= 0:
-        return f"{value:.6g}"
+        return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
     digits = max(0, 1 - math.floor(math.log10(bar)))
-    return f"{value:.{digits}f}"
+    return f"{value:,.{digits}f}"
 
 
 def _readable_bar(bar: float) -> str:
@@ -30,7 +31,15 @@ def _readable_bar(bar: float) -> str:
     if not math.isfinite(bar) or bar <= 0:
         return f"{bar:g}"
     step = decimal.Decimal(1).scaleb(min(0, math.floor(math.log10(bar)) - 1))
-    return f"{decimal.Decimal(repr(float(bar))).quantize(step, decimal.ROUND_CEILING):f}"
+    return f"{decimal.Decimal(repr(float(bar))).quantize(step, decimal.ROUND_CEILING):,f}"
+
+
+def _period(text: str, period: Optional[str]) -> str:
+    """The first of a period as its name: 2024-01-01 00:00:00 is 2024-01 where months are."""
+    ends = {"year": 4, "month": 7, "week": 10, "day": 10}
+    if period == "quarter":
+        return f"{text[:4]}-Q{(int(text[5:7]) + 2) // 3}"
+    return text[:ends[period]] if period in ends else text
 
 
 def _in_full(number: float) -> str:
@@ -90,6 +99,8 @@ class Result(Sequence[Tuple[Any, ...]]):
         """What tables and plots show for each value: its error bar and, where limits cut, the
         allowance, added. None where what was cut is not known: then no bar can be claimed."""
         columns = self.json["columns"]
+        if "rows_bar_95" in self.json:
+            return [tuple(row) for row in self.json["rows_bar_95"]]
         return [tuple(None if bar is None or column.get("cut_known") is False
                       else bar + (column.get("cut_allowance") or 0)
                       for bar, column in zip(row, columns))
@@ -191,10 +202,24 @@ class Result(Sequence[Tuple[Any, ...]]):
         notes += [f"warning: {warning}" for warning in self.json.get("warnings") or []]
         return notes + [self._price()]
 
+    def _flag(self, name: str, row: int, column: int) -> bool:
+        return bool(name in self.json and self.json[name][row][column])
+
+    def _text(self, row: int, column: int) -> str:
+        """A cell for a reader, without its bar."""
+        value, about = self.json["rows"][row][column], self.json["columns"][column]
+        if self._flag("rows_total", row, column):
+            return "total"
+        if self._flag("rows_too_few", row, column):
+            return "too few"
+        if about.get("role") == "key":
+            return _period(value, about.get("period")) if isinstance(value, str) else "NULL" if value is None else str(value)
+        return _readable(value, self.bars[row][column])
+
     def __repr__(self) -> str:
-        cells = [[_readable(value, bar) + (f" ± {_readable_bar(bar)}" if bar is not None else "")
-                  for value, bar in zip(row, bars)]
-                 for row, bars in zip(self.rows, self.bars)]
+        cells = [[self._text(row, at) + (f" ± {_readable_bar(bar)}" if bar is not None else "")
+                  for at, bar in enumerate(bars)]
+                 for row, bars in enumerate(self.bars)]
         widths = [max([len(name)] + [len(row[at]) for row in cells])
                   for at, name in enumerate(self.columns)]
         lines = ["  ".join(name.ljust(width) for name, width in zip(self.columns, widths)).rstrip()]
@@ -209,10 +234,10 @@ class Result(Sequence[Tuple[Any, ...]]):
                   for at in range(len(self.columns))]
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
         body = []
-        for row, bars in zip(self.rows, self.bars):
+        for number, (row, bars) in enumerate(zip(self.rows, self.bars)):
             cells = []
             for at, (value, bar) in enumerate(zip(row, bars)):
-                text = html.escape(_readable(value, bar))
+                text = html.escape(self._text(number, at))
                 if bar is None:
                     cells.append(f"<td>{text}</td>")
                     continue
@@ -226,21 +251,38 @@ class Result(Sequence[Tuple[Any, ...]]):
                 f"<p style='opacity:.7'>{'<br>'.join(map(html.escape, self._notes()))}</p>")
 
     def plot(self, ax: Any = None) -> Any:
-        """Bars with whiskers, one panel for each column of values. Needs matplotlib."""
+        """Bars with whiskers, or lines with bands over dates, one panel for each column of values. Needs
+        matplotlib."""
         import matplotlib.pyplot as pyplot
 
-        values = [at for at, column in enumerate(self.json["columns"]) if column.get("role") == "value"]
+        columns = self.json["columns"]
+        values = [at for at, column in enumerate(columns) if column.get("role") == "value"]
         if not values:
             raise ValueError("the answer has no column of values")
-        keys = [at for at in range(len(self.columns)) if at not in values]
-        labels = [", ".join(_readable(row[at]) for at in keys) or "all" for row in self.rows]
+        keys = [at for at in range(len(columns)) if at not in values]
+        labels = [", ".join(self._text(row, at) for at in keys) or "all" for row in range(len(self))]
+        over_time = len(labels) > 1 and all(re.fullmatch(r"\d{4}-(Q\d|\d\d(-\d\d)?)", label) for label in labels)
+        order = sorted(range(len(labels)), key=labels.__getitem__) if over_time else list(range(len(labels)))
+        every = -(-len(order) // 24)  # so that labels do not overlap
+        slanted = sum(len(label) + 2 for label in labels) > 60
+        size = (max(6.4, 0.4 * min(len(order), 24)), 1.0 + 3.0 * len(values))
         axes = [ax] if ax is not None else list(
-            pyplot.subplots(len(values), 1, squeeze=False)[1][:, 0])
+            pyplot.subplots(len(values), 1, squeeze=False, figsize=size, layout="constrained")[1][:, 0])
         for at, axis in zip(values, axes):
-            heights = [math.nan if row[at] is None else row[at] for row in self.rows]
-            whiskers = [math.nan if bars[at] is None else bars[at] for bars in self.bars]
-            axis.bar(range(len(labels)), heights, yerr=whiskers, capsize=3)
-            axis.set_xticks(range(len(labels)))
-            axis.set_xticklabels(labels, rotation=45 if len(labels) > 6 else 0)
+            heights = [math.nan if self.rows[row][at] is None else self.rows[row][at] for row in order]
+            above = [math.nan if self.bars[row][at] is None else self.bars[row][at] for row in order]
+            counts = columns[at].get("true_if_cut") == "higher"  # what is never below 0
+            below = [min(bar, max(height, 0)) if counts else bar for bar, height in zip(above, heights)]
+            places = range(len(order))
+            if over_time:
+                axis.plot(places, heights)
+                axis.fill_between(places, [h - b for h, b in zip(heights, below)],
+                                  [h + b for h, b in zip(heights, above)], alpha=0.2)
+                axis.set_ylim(bottom=0 if counts else None)
+            else:
+                axis.bar(places, heights, yerr=[below, above], capsize=3)
+            axis.set_xticks(places[::every])
+            axis.set_xticklabels([labels[row] for row in order][::every], rotation=45 if slanted else 0,
+                                 ha="right" if slanted else "center")
             axis.set_ylabel(self.columns[at])
         return axes[0] if len(axes) == 1 else axes

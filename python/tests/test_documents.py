@@ -25,15 +25,19 @@ import pytest
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "python"
 BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```\n(?:```text *(\w*)\n(.*?)^```\n)?", re.M | re.S)
 RUN = ["README.md", "from-other-libraries.md", "opacus.md"]
-NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
+NUMBER = r"[-+]?\d(?:\d|,(?=\d{3}))*(?:\.\d+)?(?:e[-+]?\d+)?"
+
+
+def number_of(text):
+    return float(text.replace(",", ""))
 
 
 def pieces(text):
     """The words of a text with # for its numbers; the numbers; the bars, by line and place."""
-    bars = [[float(bar) for bar in re.findall(f"± ({NUMBER})", line)] for line in text.splitlines()]
+    bars = [[number_of(bar) for bar in re.findall(f"± ({NUMBER})", line)] for line in text.splitlines()]
     text = re.sub(r" ± \d\S*|^.*(?:± (?:includes|does not include)|nobody can see) .*$", "", text, flags=re.M)
     words = [re.sub(NUMBER, "#", line).split() for line in text.splitlines() if line.strip()]
-    return words, [float(number) for number in re.findall(NUMBER, text)], [line for line in bars if line]
+    return words, [number_of(number) for number in re.findall(NUMBER, text)], [line for line in bars if line]
 
 
 def check_noisy(printed, wanted):

@@ -45,7 +45,7 @@ def test_bars_by_column_where_rows_have_none():
 
 def test_what_a_person_sees(result):
     text = repr(result)
-    assert "1006 ± 16" in text and "48.16 ± 0.67" in text and "left: epsilon 9" in text
+    assert "1,006 ± 16" in text and "48.16 ± 0.67" in text and "left: epsilon 9" in text
     page = result._repr_html_()
     assert "&lt;Aix&gt;" in page and "<Aix>" not in page and "± 16" in page
 
@@ -75,8 +75,8 @@ def test_notes_are_those_of_the_answer(result):
     assert "Each &lt;patient&gt; counts" in moved._repr_html_()
 
 
-@pytest.mark.parametrize("bar, wanted", [(29.1, "30"), (13.8, "14"), (0.67, "0.67"), (0.6701, "0.68"), (999.2, "1000"),
-                                         (99.95, "100"), (1.0, "1.0"), (4321, "4321"), (1e-9, "0.0000000010")])
+@pytest.mark.parametrize("bar, wanted", [(29.1, "30"), (13.8, "14"), (0.67, "0.67"), (0.6701, "0.68"), (999.2, "1,000"),
+                                         (99.95, "100"), (1.0, "1.0"), (4321, "4,321"), (1e-9, "0.0000000010")])
 def test_a_bar_is_never_shown_smaller_than_it_is(bar, wanted):
     assert _readable_bar(bar) == wanted
 
@@ -121,3 +121,36 @@ def test_plot(result):
     matplotlib.use("Agg")
     axes = result.plot()
     assert len(axes) == 2 and axes[0].get_ylabel() == "n"
+
+
+def test_months_totals_and_cells_of_too_few_are_named():
+    key = {"name": "month", "role": "key", "period": "month"}
+    ward = {"name": "ward", "role": "key"}
+    value = {"name": "m", "role": "value", "mechanism": None, "error_95": 1.0}
+    answer = dict(ANSWER, columns=[key, ward, value], row_error_95=[[None, None, 1.0], [None, None, None]],
+                  rows=[["2024-03-01 00:00:00", None, 12345.5], ["2024-04-01 00:00:00", "a", None]],
+                  rows_total=[[False, True, False], [False, False, False]],
+                  rows_too_few=[[False, False, False], [False, False, True]],
+                  rows_bar_95=[[None, None, 2.0], [None, None, None]])
+    lines = repr(Result(answer)).splitlines()
+    assert lines[1].split() == ["2024-03", "total", "12,345.5", "±", "2.0"]
+    assert lines[2].split() == ["2024-04", "a", "too", "few"]
+
+
+def test_a_plot_of_counts_goes_not_below_nothing_and_its_labels_do_not_overlap():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    count = {"name": "n", "role": "value", "mechanism": None, "error_95": 50.0, "true_if_cut": "higher"}
+    key = {"name": "month", "role": "key", "period": "month"}
+    months = [f"{year}-{month:02}-01 00:00:00" for year in (2023, 2024, 2025) for month in range(1, 13)]
+    bars = Result(dict(ANSWER, columns=[dict(key, period=None), count], rows=[["a", 20], ["b", 70]],
+                       row_error_95=[[None, 50.0]] * 2))
+    whiskers = [each for each in bars.plot().containers if hasattr(each, "has_yerr")]
+    lowest = min(segment[:, 1].min() for lines in whiskers[0].lines[2] for segment in lines.get_segments())
+    assert lowest == 0
+    lines = Result(dict(ANSWER, columns=[key, count], rows=[[month, 20] for month in months],
+                        row_error_95=[[None, 50.0]] * 36))
+    axis = lines.plot()
+    axis.figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in axis.get_xticklabels()]
+    assert len(axis.lines) == 1 and len(boxes) <= 24 and axis.get_xticklabels()[0].get_text() == "2023-01"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 static const char *const colours[] = {"#1b3a5c", "#c8553d", "#588157", "#8d6a9f",
                                       "#d9a441", "#3d8fa8", "#7a7a7a"};
@@ -97,7 +98,7 @@ double brume_svg_x(const brume_panel *panel, double value)
     return panel->left + panel->width * share(&panel->x, value);
 }
 
-static double y_of(const brume_panel *panel, double value)
+double brume_svg_y(const brume_panel *panel, double value)
 {
     return panel->top + panel->height * (1 - share(&panel->y, value));
 }
@@ -112,15 +113,16 @@ static double step_of(const brume_axis *axis)
 
 static void tick(FILE *file, const brume_panel *panel, bool horizontal, double value)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%.6g", value);
+    char plain[32], text[64];
+    snprintf(plain, sizeof plain, fabs(value) < 1e9 ? "%.9g" : "%.6g", value);
+    brume_text_group(plain, text, sizeof text);
     if (horizontal) {
         double x = brume_svg_x(panel, value), bottom = panel->top + panel->height;
         fprintf(file, "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", x,
                 panel->top, x, bottom);
         text_at(file, x, bottom + 16, "middle", "tick", text);
     } else {
-        double y = y_of(panel, value);
+        double y = brume_svg_y(panel, value);
         fprintf(file, "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
                 panel->left, y, panel->left + panel->width, y);
         text_at(file, panel->left - 6, y + 4, "end", "tick", text);
@@ -150,6 +152,18 @@ void brume_svg_scale(FILE *file, const brume_panel *panel)
             panel->left, panel->top, panel->width, panel->height);
     text_at(file, panel->left + panel->width / 2, panel->top + panel->height + 36, "middle",
             "label", panel->x.label);
+}
+
+void brume_svg_scale_y(FILE *file, const brume_panel *panel)
+{
+    ticks(file, panel, false);
+    fprintf(file, "<rect class=\"frame\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+            panel->left, panel->top, panel->width, panel->height);
+}
+
+void brume_svg_tick(FILE *file, double middle, double top, const char *text)
+{
+    text_at(file, middle, top, "middle", "tick", text);
 }
 
 void brume_svg_panel(FILE *file, const brume_panel *panel, const char *title)
@@ -182,7 +196,7 @@ void brume_svg_line(FILE *file, const brume_panel *panel, int stroke, const doub
     for (size_t i = 0; i < count && !below; i++) {
         if (isnan(x[i]) || isnan(y[i]))
             continue;
-        fprintf(file, "%.2f,%.2f ", brume_svg_x(panel, x[i]), y_of(panel, y[i]));
+        fprintf(file, "%.2f,%.2f ", brume_svg_x(panel, x[i]), brume_svg_y(panel, y[i]));
         below = panel->y.logarithmic && y[i] < panel->y.least;
     }
     fputs("\"/>\n", file);

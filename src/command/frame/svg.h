@@ -37,10 +37,14 @@ void brume_svg_line(FILE *file, const brume_panel *panel, int stroke, const doub
                     const double *y, size_t count);
 /* One line of a legend at (left, top). */
 void brume_svg_legend(FILE *file, double left, double top, int stroke, const char *text);
-/* For pictures that are not made of lines: the frame and the horizontal axis of a panel alone, the
- * position of a value on it, a label that ends at a point, a heading. */
+/* For pictures that are not made of lines: the frame with the horizontal axis of a panel alone, or
+ * the vertical one, the position of a value on it, a text at an axis, a label that ends at a point,
+ * a heading. */
 void brume_svg_scale(FILE *file, const brume_panel *panel);
 double brume_svg_x(const brume_panel *panel, double value);
+void brume_svg_scale_y(FILE *file, const brume_panel *panel);
+double brume_svg_y(const brume_panel *panel, double value);
+void brume_svg_tick(FILE *file, double middle, double top, const char *text);
 void brume_svg_label(FILE *file, double right, double top, const char *text);
 void brume_svg_heading(FILE *file, double left, double top, const char *text);
 void brume_svg_note(FILE *file, double left, double top, const char *text);

@@ -27,7 +27,7 @@ static brume_status ask_one(asking *with, const char *sql, brume_query_answer **
     brume_status status = brume_ask(with->ledger, sql, &with->payment, with->target, with->bits,
                                     with->watch, &answer, error);
     if (status == BRUME_OK)
-        status = brume_plot_answer(&with->plot, answer, error);
+        status = brume_plot_answer(&with->plot, answer, sql, error);
     if (status == BRUME_OK)
         *out = answer;
     else

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/csv_write.h"
+#include "base/text.h"
 #include "command/frame/readable.h"
 #include "command/frame/table.h"
 #include "command/query/ask.h"
@@ -68,7 +69,7 @@ static bool is_whole(const brume_value *value)
     return value->number == floor(value->number) && fabs(value->number) < 0x1p53;
 }
 
-char *brume_value_text(const brume_value *value, const char *null, bool exactly)
+static char *value_text(const brume_value *value, const char *null, bool exactly)
 {
     char *text = NULL;
     switch (value->kind) {
@@ -94,31 +95,92 @@ char *brume_value_text(const brume_value *value, const char *null, bool exactly)
     return strdup(null);
 }
 
-/* A number and its error bar, in the same decimals. */
-static void write_number(brume_table *table, double value, double error)
+/* The first of a period as its name: 2024-01-01 00:00:00 is 2024-01 where months are. */
+static char *period_text(const char *time, const char *period)
 {
+    char *text = NULL;
+    int month = strlen(time) >= 10 ? atoi(time + 5) : 0;
+    if (month < 1 || month > 12 || time[4] != '-')
+        return strdup(time);
+    if (strcmp(period, "year") == 0)
+        return strndup(time, 4);
+    if (strcmp(period, "month") == 0)
+        return strndup(time, 7);
+    if (strcmp(period, "day") == 0 || strcmp(period, "week") == 0)
+        return strndup(time, 10);
+    if (strcmp(period, "quarter") != 0)
+        return strdup(time);
+    return asprintf(&text, "%.4s-Q%d", time, (month + 2) / 3) < 0 ? NULL : text;
+}
+
+/* The same with commas between thousands; takes `text`. */
+static char *grouped(char *text)
+{
+    size_t size = text ? 2 * strlen(text) + 2 : 0;
+    char *out = text ? malloc(size) : NULL;
+    if (out)
+        brume_text_group(text, out, size);
+    free(text);
+    return out;
+}
+
+char *brume_cell_text(const brume_query_answer *answer, size_t cell, const char *null, bool exactly)
+{
+    const brume_answer_column *column = &answer->columns[cell % answer->column_count];
+    const brume_value *value = &answer->values[cell];
+    if (answer->totals && answer->totals[cell])
+        return strdup("total");
+    if (answer->too_few && answer->too_few[cell])
+        return strdup(exactly ? null : "too few");
+    if (column->period && value->kind == BRUME_VALUE_TEXT)
+        return period_text(value->text, column->period);
+    char *text = value_text(value, null, exactly);
+    bool counts = !exactly && !column->is_key && value->kind == BRUME_VALUE_NUMBER;
+    return counts ? grouped(text) : text;
+}
+
+/* A number and its error bar, in the same decimals, with commas between thousands. */
+typedef struct number_texts {
+    char value[2 * sizeof(brume_number_text)], error[2 * sizeof(brume_number_text)];
+} number_texts;
+
+static number_texts number_and_error(double value, double error)
+{
+    number_texts out;
     bool whole = value == floor(value) && error == floor(error);
     brume_readable shown = brume_value_and_error(value + 0.0, error, whole); /* there is no -0 */
-    brume_table_cell(table, "%s", shown.value.text);
-    brume_table_cell(table, "%s", shown.error.text);
+    brume_text_group(shown.value.text, out.value, sizeof out.value);
+    brume_text_group(shown.error.text, out.error, sizeof out.error);
+    return out;
+}
+
+/* Is the cell a number with an error bar? */
+static bool is_barred(const brume_query_answer *answer, size_t cell)
+{
+    const brume_value *value = &answer->values[cell];
+    return !answer->columns[cell % answer->column_count].is_key &&
+           value->kind == BRUME_VALUE_NUMBER && isfinite(value->number) &&
+           !isnan(brume_query_answer_bar(answer, cell));
 }
 
 static void write_cells(brume_table *table, const brume_query_answer *answer, size_t row)
 {
     for (size_t i = 0; i < answer->column_count; i++) {
         size_t cell = row * answer->column_count + i;
-        const brume_value *value = &answer->values[cell];
         double error = brume_query_answer_bar(answer, cell);
-        bool is_key = answer->columns[i].is_key, barred = !is_key && !isnan(error);
-        if (barred && value->kind == BRUME_VALUE_NUMBER && isfinite(value->number)) {
-            write_number(table, value->number, error);
+        if (is_barred(answer, cell)) {
+            number_texts shown = number_and_error(answer->values[cell].number, error);
+            brume_table_cell(table, "%s", shown.value);
+            brume_table_cell(table, "%s", shown.error);
             continue;
         }
-        char *text = brume_value_text(value, "NULL", false);
+        char *text = brume_cell_text(answer, cell, "NULL", false);
         brume_table_cell(table, "%s", text ? text : "");
         free(text);
-        if (barred)
+        if (!answer->columns[i].is_key && !isnan(error))
             brume_table_cell(table, "%s", brume_rounded_up(error).text);
+        else if (has_bars(answer, i) && answer->too_few && answer->too_few[cell])
+            brume_table_cell(table, "%s", "");
         else if (has_bars(answer, i))
             write_statement(table, &answer->columns[i]);
     }
@@ -146,9 +208,8 @@ static brume_status write_table(brume_call *call, const brume_query_answer *answ
 
 /* ---- formats for programs ---- */
 
-static void write_html_cell(FILE *out, const char *tag, const char *text)
+static void write_html_text(FILE *out, const char *text)
 {
-    fprintf(out, "<%s>", tag);
     for (; *text; text++)
         switch (*text) {
         case '<':
@@ -163,63 +224,89 @@ static void write_html_cell(FILE *out, const char *tag, const char *text)
         default:
             fputc(*text, out);
         }
+}
+
+static void write_html_cell(FILE *out, const char *tag, bool number, const char *text)
+{
+    fprintf(out, "<%s%s>", tag, number ? " style=\"text-align: right\"" : "");
+    write_html_text(out, text);
     fprintf(out, "</%s>", tag);
 }
 
-typedef enum grid_format { GRID_CSV, GRID_HTML } grid_format;
-
-static void write_grid_cell(FILE *out, grid_format format, bool head, bool first, const char *text)
+/* A row for a reader: a value in the decimals of its bar, which follows it. */
+static void write_html_row(FILE *out, const brume_query_answer *answer, size_t row)
 {
-    if (format == GRID_HTML) {
-        write_html_cell(out, head ? "th" : "td", text);
-        return;
+    fputs("<tr>", out);
+    for (size_t i = 0; i < answer->column_count; i++) {
+        size_t cell = row * answer->column_count + i;
+        bool barred = is_barred(answer, cell), is_key = answer->columns[i].is_key;
+        number_texts shown = {"", ""};
+        if (barred)
+            shown =
+                number_and_error(answer->values[cell].number, brume_query_answer_bar(answer, cell));
+        char *text = barred ? NULL : brume_cell_text(answer, cell, "", false);
+        write_html_cell(out, "td", !is_key, text ? text : shown.value);
+        free(text);
+        if (!is_key)
+            write_html_cell(out, "td", true, shown.error);
     }
-    if (!first)
-        fputc(',', out);
-    brume_csv_write_field(out, text);
+    fputs("</tr>\n", out);
+}
+
+/* A table with its notes below it, to be put into a page. */
+static brume_status write_html(const brume_call *call, const brume_query_answer *answer,
+                               brume_error *error)
+{
+    FILE *out = call->out;
+    json_t *notes = brume_query_answer_notes(answer);
+    if (!notes)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    fputs("<table>\n<thead>\n<tr>", out);
+    for (size_t i = 0; i < answer->column_count; i++) {
+        bool is_key = answer->columns[i].is_key;
+        write_html_cell(out, "th", !is_key, answer->columns[i].name);
+        if (!is_key)
+            write_html_cell(out, "th", true, "± 95 %");
+    }
+    fputs("</tr>\n</thead>\n<tbody>\n", out);
+    for (size_t i = 0; i < answer->row_count; i++)
+        write_html_row(out, answer, i);
+    fputs("</tbody>\n</table>\n", out);
+    for (size_t i = 0; i < json_array_size(notes); i++) {
+        fputs("<p>", out);
+        write_html_text(out, json_string_value(json_array_get(notes, i)));
+        fputs("</p>\n", out);
+    }
+    json_decref(notes);
+    return BRUME_OK;
 }
 
 /* Values with full precision, each value column followed by its error bar, that of tables: the
  * noise alone would look like all of the error in a file that is passed on. */
-static void write_grid_row(FILE *out, grid_format format, const brume_query_answer *answer,
-                           size_t row)
+static void write_csv(FILE *out, const brume_query_answer *answer)
 {
-    fputs(format == GRID_HTML ? "<tr>" : "", out);
-    for (size_t i = 0; i < answer->column_count; i++) {
-        size_t cell = row * answer->column_count + i;
-        char *text = brume_value_text(&answer->values[cell], "", true);
-        write_grid_cell(out, format, false, i == 0, text ? text : "");
-        free(text);
-        if (answer->columns[i].is_key)
-            continue;
-        double error = brume_query_answer_bar(answer, cell);
-        write_grid_cell(out, format, false, false, isnan(error) ? "" : brume_shortest(error).text);
-    }
-    fputs(format == GRID_HTML ? "</tr>\n" : "\n", out);
-}
-
-static void write_grid_head(FILE *out, grid_format format, const brume_query_answer *answer)
-{
-    fputs(format == GRID_HTML ? "<tr>" : "", out);
     for (size_t i = 0; i < answer->column_count; i++) {
         char bar[160];
-        write_grid_cell(out, format, true, i == 0, answer->columns[i].name);
+        fputs(i ? "," : "", out);
+        brume_csv_write_field(out, answer->columns[i].name);
         snprintf(bar, sizeof bar, "%.120s_error_95", answer->columns[i].name);
-        if (!answer->columns[i].is_key)
-            write_grid_cell(out, format, true, false, bar);
+        if (answer->columns[i].is_key)
+            continue;
+        fputc(',', out);
+        brume_csv_write_field(out, bar);
     }
-    fputs(format == GRID_HTML ? "</tr>\n" : "\n", out);
-}
-
-static void write_grid(const brume_call *call, grid_format format, const brume_query_answer *answer)
-{
-    if (format == GRID_HTML)
-        fputs("<table>\n", call->out);
-    write_grid_head(call->out, format, answer);
-    for (size_t i = 0; i < answer->row_count; i++)
-        write_grid_row(call->out, format, answer, i);
-    if (format == GRID_HTML)
-        fputs("</table>\n", call->out);
+    fputc('\n', out);
+    for (size_t cell = 0; cell < answer->row_count * answer->column_count; cell++) {
+        size_t column = cell % answer->column_count;
+        double error = brume_query_answer_bar(answer, cell);
+        char *text = brume_cell_text(answer, cell, "", true);
+        fputs(column ? "," : "", out);
+        brume_csv_write_field(out, text ? text : "");
+        free(text);
+        if (!answer->columns[column].is_key)
+            fprintf(out, ",%s", isnan(error) ? "" : brume_shortest(error).text);
+        fputs(column + 1 == answer->column_count ? "\n" : "", out);
+    }
 }
 
 static brume_status write_json(brume_call *call, const brume_query_answer *answer,
@@ -239,6 +326,8 @@ brume_status brume_write_answer(brume_call *call, const brume_query_answer *answ
     bool markdown = format && strcmp(format, "markdown") == 0;
     if (!format || markdown || strcmp(format, "table") == 0)
         return write_table(call, answer, markdown, error);
-    write_grid(call, strcmp(format, "html") == 0 ? GRID_HTML : GRID_CSV, answer);
+    if (strcmp(format, "html") == 0)
+        return write_html(call, answer, error);
+    write_csv(call->out, answer);
     return BRUME_OK;
 }

@@ -10,8 +10,10 @@
 BRUME_MUST_USE brume_status brume_write_answer(brume_call *call, const brume_query_answer *answer,
                                                brume_error *error);
 
-/* A value as text, a number with six digits or, `exactly`, with all of them; the caller frees it.
- */
-char *brume_value_text(const brume_value *value, const char *null, bool exactly);
+/* A cell as text; NULL, or no memory: NULL. The caller frees it. The month 2024-01, the total of a
+ * margin and a value of too few people are said so; a number has six digits and, in a column of
+ * values, commas between thousands; or, `exactly`, all of its digits. */
+char *brume_cell_text(const brume_query_answer *answer, size_t cell, const char *null,
+                      bool exactly);
 
 #endif

@@ -58,12 +58,15 @@ void brume_query_answer_close(brume_query_answer *answer)
     for (size_t i = 0; i < answer->column_count; i++) {
         free(answer->columns[i].name);
         free(answer->columns[i].mechanism);
+        free(answer->columns[i].period);
     }
     for (size_t i = 0; i < answer->column_count * answer->row_count; i++)
         free((char *)answer->values[i].text);
     free(answer->columns);
     free(answer->values);
     free(answer->errors);
+    free(answer->totals);
+    free(answer->too_few);
     free(answer->near);
     free(answer->limits_chosen);
     json_decref(answer->events);
@@ -78,6 +81,31 @@ double brume_query_answer_bar(const brume_query_answer *answer, size_t cell)
     if (column->cut_not_known)
         return NAN;
     return answer->errors[cell] + (column->cut_allowance > 0 ? column->cut_allowance : 0);
+}
+
+const char *brume_query_answer_bar_why(const brume_query_answer *answer, size_t cell)
+{
+    const brume_answer_column *column = &answer->columns[cell % answer->column_count];
+    if (answer->too_few && answer->too_few[cell])
+        return "too few";
+    if (column->limit_not_found || column->cut_not_known)
+        return "what limits leave out is not known at this price";
+    if (!isnan(column->rank_error_95))
+        return "a quantile has an error in ranks";
+    if (!isnan(column->count_error_95) || !isnan(column->gap_95))
+        return "a mode has none in its own units";
+    return answer->values[cell].kind == BRUME_VALUE_NUMBER ? "no bound on its error is known"
+                                                           : "there is no number";
+}
+
+brume_status brume_query_answer_flag(const brume_query_answer *answer, bool **flags, size_t row,
+                                     size_t column, brume_error *error)
+{
+    size_t cells = answer->row_count * answer->column_count;
+    if (!*flags && !(*flags = calloc(cells + 1, sizeof **flags)))
+        return brume_no_memory(error, "the answer");
+    (*flags)[row * answer->column_count + column] = true;
+    return BRUME_OK;
 }
 
 brume_status brume_query_answer_set(brume_query_answer *answer, size_t row, size_t column,

@@ -55,6 +55,7 @@ typedef enum brume_answer_side {
 typedef struct brume_answer_column {
     char *name;
     bool is_key;
+    char *period; /* of a key that is date_trunc: "month"; NULL: of another one */
     double limit; /* on what one unit adds, in the units of the column; of a private key, in how
                      many groups a unit counts for whether they are shown */
     /* Of values, not of keys: */
@@ -92,6 +93,9 @@ typedef struct brume_query_answer {
     size_t column_count;
     brume_value *values; /* values[row * column_count + column]; their texts are the answer's own */
     double *errors;      /* of the same shape: half-widths at 95 % */
+    bool *totals;        /* NULL, or of the same shape: a key that is NULL because the row is of a
+                            grouping set without it, a margin */
+    bool *too_few;       /* ... a value that is NULL because it would be noise alone */
     bool *near;          /* NULL, or which rows had hardly enough units to be shown */
     size_t row_count;
     bool errors_vary; /* some column's error is not the same in all rows */
@@ -129,6 +133,13 @@ double brume_query_answer_bar(const brume_query_answer *answer, size_t cell);
  * person, in words of the data, each said once (docs/reading-an-answer.md has them all). Every door
  * shows these. NULL: no memory. */
 json_t *brume_query_answer_notes(const brume_query_answer *answer);
+
+/* Why a value has no bar, in a few words. */
+const char *brume_query_answer_bar_why(const brume_query_answer *answer, size_t cell);
+
+/* Set a flag of a cell, in an array that is made with the first. */
+BRUME_MUST_USE brume_status brume_query_answer_flag(const brume_query_answer *answer, bool **flags,
+                                                    size_t row, size_t column, brume_error *error);
 
 /* Put a copy of a value into the table; a time as its text. */
 BRUME_MUST_USE brume_status brume_query_answer_set(brume_query_answer *answer, size_t row,

@@ -131,6 +131,12 @@ static bool write_value_column(const brume_answer_column *column, json_t *json)
     return set(json, "bias", bias) && good;
 }
 
+static bool write_key_column(const brume_answer_column *column, json_t *json)
+{
+    return (isnan(column->limit) || set(json, "limit", json_real(column->limit))) &&
+           (!column->period || set(json, "period", json_string(column->period)));
+}
+
 static bool write_columns(const brume_query_answer *answer, json_t *out)
 {
     json_t *columns = json_array();
@@ -140,9 +146,8 @@ static bool write_columns(const brume_query_answer *answer, json_t *out)
         const brume_answer_column *column = &answer->columns[i];
         json_t *json =
             json_pack("{s:s,s:s}", "name", column->name, "role", column->is_key ? "key" : "value");
-        bool good = json && (!column->is_key        ? write_value_column(column, json)
-                             : isnan(column->limit) ? true
-                                                    : set(json, "limit", json_real(column->limit)));
+        bool good = json && (column->is_key ? write_key_column(column, json)
+                                            : write_value_column(column, json));
         if (json_array_append_new(columns, json) != 0 || !good)
             return false;
     }
@@ -170,6 +175,62 @@ static bool write_cells(const brume_query_answer *answer, const char *name, bool
                 return false;
     }
     return true;
+}
+
+/* Of every cell whether it holds; nothing where `cells` is NULL. */
+static bool write_flags(const brume_query_answer *answer, const char *name, const bool *cells,
+                        json_t *out)
+{
+    json_t *rows = cells ? json_array() : NULL;
+    if (!cells)
+        return true;
+    if (!set(out, name, rows))
+        return false;
+    for (size_t r = 0; r < answer->row_count; r++) {
+        json_t *row = json_array();
+        if (json_array_append_new(rows, row) != 0)
+            return false;
+        for (size_t i = 0; i < answer->column_count; i++)
+            if (json_array_append_new(row, json_boolean(cells[r * answer->column_count + i])) != 0)
+                return false;
+    }
+    return true;
+}
+
+/* "bar_95" of each column of values, the largest of its rows, or "bar_why"; where rows differ, the
+ * bars of all in "rows_bar_95". They follow from what is recorded. */
+static bool write_bars(const brume_query_answer *answer, json_t *out)
+{
+    size_t columns = answer->column_count;
+    json_t *rows = json_array();
+    bool vary = false, good = rows != NULL;
+    for (size_t i = 0; good && i < columns; i++) {
+        json_t *json = json_array_get(json_object_get(out, "columns"), i);
+        double most = NAN;
+        if (answer->columns[i].is_key)
+            continue;
+        for (size_t r = 0; r < answer->row_count; r++) {
+            double bar = brume_query_answer_bar(answer, r * columns + i);
+            vary = vary || (r > 0 && bar != most && !(isnan(bar) && isnan(most)));
+            most = fmax(most, bar); /* skips NaN */
+        }
+        good = set(json, "bar_95", real_or_null(most)) &&
+               (isfinite(most) || answer->row_count == 0 ||
+                set(json, "bar_why", json_string(brume_query_answer_bar_why(answer, i))));
+    }
+    for (size_t r = 0; good && r < answer->row_count; r++) {
+        json_t *row = json_array();
+        good = json_array_append_new(rows, row) == 0;
+        for (size_t i = 0; good && i < columns; i++) {
+            double bar =
+                answer->columns[i].is_key ? NAN : brume_query_answer_bar(answer, r * columns + i);
+            good = json_array_append_new(row, real_or_null(bar)) == 0;
+        }
+    }
+    if (good && vary)
+        return set(out, "rows_bar_95", rows);
+    json_decref(rows);
+    return good;
 }
 
 static bool write_near(const brume_query_answer *answer, json_t *out)
@@ -213,6 +274,8 @@ brume_status brume_query_answer_record(const brume_query_answer *answer, json_t 
     json_t *made = json_object();
     bool good = made && write_columns(answer, made) && write_cells(answer, "rows", false, made) &&
                 (!answer->errors_vary || write_cells(answer, "row_error_95", true, made)) &&
+                write_flags(answer, "rows_total", answer->totals, made) &&
+                write_flags(answer, "rows_too_few", answer->too_few, made) &&
                 (!answer->near || write_near(answer, made)) && write_cost(answer, made);
     if (!good) {
         json_decref(made);
@@ -232,7 +295,7 @@ brume_status brume_query_answer_to_json(const brume_query_answer *answer, json_t
     if (!set(made, "remaining", remaining) ||
         (answer->is_dummy && !set(made, "dummy", json_true())) ||
         (answer->is_public && !set(made, "public", json_true())) ||
-        !set(made, "cached", json_boolean(answer->cached)) ||
+        !set(made, "cached", json_boolean(answer->cached)) || !write_bars(answer, made) ||
         !set(made, "notes", brume_query_answer_notes(answer)) ||
         (json_array_size(answer->stages) > 0 &&
          !set(made, "stages", json_incref(answer->stages))) ||
@@ -299,7 +362,8 @@ static brume_status read_column(const json_t *json, brume_answer_column *column,
     if (!role || !json_is_string(json_object_get(json, "name")))
         return damaged(error);
     if (!read_text(json_object_get(json, "name"), &column->name) ||
-        !read_text(json_object_get(json, "mechanism"), &column->mechanism))
+        !read_text(json_object_get(json, "mechanism"), &column->mechanism) ||
+        !read_text(json_object_get(json, "period"), &column->period))
         return brume_no_memory(error, "the answer");
     const json_t *bar = json_object_get(json, "error_95");
     column->is_key = strcmp(role, "key") == 0;
@@ -378,6 +442,20 @@ static brume_status read_near(const json_t *near, brume_query_answer *answer, br
     return BRUME_OK;
 }
 
+static brume_status read_flags(const json_t *rows, brume_query_answer *answer, bool **out,
+                               brume_error *error)
+{
+    size_t columns = answer->column_count;
+    if (!rows)
+        return BRUME_OK;
+    *out = calloc(answer->row_count * columns + 1, sizeof **out);
+    if (!*out)
+        return brume_no_memory(error, "the answer");
+    for (size_t i = 0; i < answer->row_count * columns; i++)
+        (*out)[i] = json_is_true(json_array_get(json_array_get(rows, i / columns), i % columns));
+    return BRUME_OK;
+}
+
 static brume_status read_table(const json_t *record, brume_query_answer *answer, brume_error *error)
 {
     const json_t *columns = json_object_get(record, "columns");
@@ -388,6 +466,8 @@ static brume_status read_table(const json_t *record, brume_query_answer *answer,
     for (size_t r = 0; r < answer->row_count; r++)
         BRUME_TRY(read_row(json_array_get(rows, r), json_array_get(errors, r), r, answer, error));
     answer->errors_vary = errors != NULL;
+    BRUME_TRY(read_flags(json_object_get(record, "rows_total"), answer, &answer->totals, error));
+    BRUME_TRY(read_flags(json_object_get(record, "rows_too_few"), answer, &answer->too_few, error));
     return read_near(json_object_get(record, "near_threshold"), answer, error);
 }
 

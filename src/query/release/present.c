@@ -166,6 +166,33 @@ static brume_status fill_row(brume_answer_table *all, size_t group, brume_answer
     return BRUME_OK;
 }
 
+/* Is what is shown a mean of, or divided by, a number that may be nothing but noise? Then the cell
+ * says so, in place of a value far from all that is possible. */
+static bool has_too_few(const brume_answer_table *all, const brume_answer_row *row,
+                        const brume_formula *formula)
+{
+    const brume_plan *plan = all->plan;
+    if (formula->kind == BRUME_FORMULA_AGGREGATE) {
+        brume_aggregate_kind kind = plan->query->aggregates[formula->index].kind;
+        const brume_plan_aggregate *from = &plan->aggregates[formula->index];
+        if (kind < BRUME_AGGREGATE_AVG || kind > BRUME_AGGREGATE_STDDEV_SAMP || from->count < 0 ||
+            from->public_count)
+            return false;
+        return brume_drawn_number(all->drawn, from->count, row->group) <=
+               brume_terms_width(all->terms, (size_t)from->count, whole_beta);
+    }
+    interval_source from = {{all->terms, all->drawn, all->modes}, row->group, whole_beta, NULL};
+    brume_interval divisor;
+    if (formula->kind == BRUME_FORMULA_DIVIDE &&
+        brume_formula_count_aggregates(formula->arguments[1]) > 0 &&
+        interval_of(formula->arguments[1], &from, &divisor) && divisor.lower <= 0)
+        return true;
+    for (size_t i = 0; i < formula->argument_count; i++)
+        if (has_too_few(all, row, formula->arguments[i]))
+            return true;
+    return false;
+}
+
 /* What is shown of a row, when its windows are known. */
 static void fill_outputs(brume_answer_table *all, brume_answer_row *row)
 {
@@ -173,6 +200,11 @@ static void fill_outputs(brume_answer_table *all, brume_answer_row *row)
     for (size_t i = 0; i < query->output_count; i++) {
         row->outputs[i] = brume_formula_evaluate(query->outputs[i].value, row->keys, row->values);
         row->errors[i] = brume_present_error(all, row, i, NULL);
+        if (row->outputs[i].kind == BRUME_VALUE_NUMBER &&
+            has_too_few(all, row, query->outputs[i].value)) {
+            row->outputs[i] = (brume_value){.kind = BRUME_VALUE_NULL};
+            row->errors[i] = NAN;
+        }
     }
 }
 
@@ -252,6 +284,16 @@ static brume_status fill_modes(brume_answer_table *all, brume_error *error)
     return BRUME_OK;
 }
 
+/* Does the row belong to a grouping set that the output, a key, is not in? */
+static bool is_total(const brume_query *query, const brume_answer_row *row,
+                     const brume_formula *formula)
+{
+    if (query->set_count < 2 || formula->kind != BRUME_FORMULA_KEY)
+        return false;
+    uint64_t set = (uint64_t)row->keys[query->key_count - 1].number;
+    return !(query->keys[formula->index].sets >> set & 1);
+}
+
 static brume_status copy_rows(const brume_answer_table *all, brume_query_answer *answer,
                               brume_error *error)
 {
@@ -266,8 +308,14 @@ static brume_status copy_rows(const brume_answer_table *all, brume_query_answer 
         if (answer->near)
             answer->near[r] = row->near;
         memcpy(&answer->errors[r * columns], row->errors, columns * sizeof *answer->errors);
-        for (size_t i = 0; i < columns; i++)
+        for (size_t i = 0; i < columns; i++) {
+            const brume_formula *shown = all->plan->query->outputs[i].value;
             BRUME_TRY(brume_query_answer_set(answer, r, i, &row->outputs[i], error));
+            if (row->outputs[i].kind == BRUME_VALUE_NULL && has_too_few(all, row, shown))
+                BRUME_TRY(brume_query_answer_flag(answer, &answer->too_few, r, i, error));
+            if (is_total(all->plan->query, row, shown))
+                BRUME_TRY(brume_query_answer_flag(answer, &answer->totals, r, i, error));
+        }
     }
     return BRUME_OK;
 }

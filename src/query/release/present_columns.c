@@ -350,6 +350,20 @@ static brume_status describe_arithmetic(const brume_answer_table *all, brume_ans
     return status;
 }
 
+/* Of a key that is date_trunc('month', ...): its period. */
+static brume_status add_period(const brume_query *query, const brume_formula *shown,
+                               brume_answer_column *column, brume_error *error)
+{
+    const brume_expression *key = shown->kind == BRUME_FORMULA_KEY ? query->keys[shown->index].plain
+                                                                   : NULL;
+    if (key && key->operation == BRUME_OPERATION_CAST)
+        key = key->arguments[0];
+    if (!key || key->operation != BRUME_OPERATION_DATE_TRUNC)
+        return BRUME_OK;
+    column->period = strdup(key->text);
+    return column->period ? BRUME_OK : brume_no_memory(error, "the answer");
+}
+
 static brume_status fill_column(const brume_answer_table *all, size_t output,
                                 brume_answer_column *column, brume_error *error)
 {
@@ -363,7 +377,7 @@ static brume_status fill_column(const brume_answer_table *all, size_t output,
         bool several = all->plan->by_totals || all->plan->bounded; /* rows of a unit */
         if (all->plan->shape.private_keys && several)
             column->limit = all->plan->by_totals ? 1 : (double)all->plan->shape.max_groups;
-        return BRUME_OK;
+        return add_period(all->plan->query, shown->value, column, error);
     }
     const char *mechanism = mechanism_of(all->plan, shown->value);
     column->mechanism = mechanism ? strdup(mechanism) : NULL;

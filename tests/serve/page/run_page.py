@@ -193,7 +193,7 @@ def the_slider_shows_errors_and_spends_nothing(person):
     for key in ("Home", "End"):
         b.key(key)
         person.settle()
-        widths.append(b.run("Number(document.querySelector('.bars .pm').innerText.replaceAll('\\u202f', '').replace(/[^0-9.]+/g, ' ').trim().split(' ').pop())"))
+        widths.append(b.run("Number(document.querySelector('.bars .pm').innerText.replaceAll(',', '').replace(/[^0-9.]+/g, ' ').trim().split(' ').pop())"))
     check(widths[1] < widths[0], f"more epsilon does not give a smaller error: {widths}")
 
 

@@ -5,17 +5,31 @@ import { costText, count, errorText, leftText, valueText } from "./format.js";
 
 /** The bar of a cell: the noise, and what limits may have cut where that is estimated; null: none is known. */
 function errorOf(answer, row, column) {
+  if (answer.rows_bar_95) return answer.rows_bar_95[row][column];
   const about = answer.columns[column];
+  if (about.bar_95 !== undefined) return about.bar_95;
   const own = answer.row_error_95 ? answer.row_error_95[row][column] : about.error_95;
   if (typeof own !== "number" || about.cut_known === false) return null;
   return own + (typeof about.cut_allowance === "number" ? about.cut_allowance : 0);
 }
 
+/** A cell without its error: a month as 2024-01, the total of a margin, a value of too few people. */
+function cellText(answer, row, column) {
+  const about = answer.columns[column], value = answer.rows[row][column];
+  if (answer.rows_total && answer.rows_total[row][column]) return "total";
+  if (answer.rows_too_few && answer.rows_too_few[row][column]) return "too few";
+  if (about.role !== "key") return valueText(value, errorOf(answer, row, column));
+  if (typeof value === "number") return String(value);
+  if (typeof value !== "string" || !about.period) return valueText(value);
+  if (about.period === "quarter") return `${value.slice(0, 4)}-Q${Math.floor((Number(value.slice(5, 7)) + 2) / 3)}`;
+  return value.slice(0, { year: 4, month: 7, week: 10, day: 10 }[about.period] || value.length);
+}
+
 function cell(answer, row, column) {
   const value = answer.rows[row][column];
-  if (answer.columns[column].role === "key") return h(column === 0 ? "th" : "td", column === 0 ? { scope: "row" } : {}, valueText(value));
+  if (answer.columns[column].role === "key") return h(column === 0 ? "th" : "td", column === 0 ? { scope: "row" } : {}, cellText(answer, row, column));
   const error = errorOf(answer, row, column);
-  if (value === null) return h("td", { class: "number null" }, "NULL");
+  if (value === null) return h("td", { class: "number null" }, cellText(answer, row, column));
   return h("td", { class: "number" }, valueText(value, error),
     error === null ? null : [" ", h("span", { class: "pm" }, h("span", { "aria-hidden": "true" }, "±"), h("span", { class: "unseen" }, "plus or minus"), ` ${errorText(error)}`)]);
 }
@@ -30,7 +44,7 @@ function table(answer) {
 }
 
 function labelOf(answer, row) {
-  return answer.columns.map((column, at) => (column.role === "key" ? valueText(answer.rows[row][at]) : null)).filter((text) => text !== null).join(", ") || "all";
+  return answer.columns.map((column, at) => (column.role === "key" ? cellText(answer, row, at) : null)).filter((text) => text !== null).join(", ") || "all";
 }
 
 function charts(answer, dim) {

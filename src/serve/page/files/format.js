@@ -7,10 +7,10 @@ function decimalsFor(error) {
 
 function grouped(value, decimals) {
   return value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
-    .replaceAll(",", "\u202f").replace("-", "\u2212");
+    .replace("-", "\u2212");
 }
 
-/** An error: two digits that count, 0.24, 80, 1 200. */
+/** An error: two digits that count, 0.24, 80, 1,200. */
 export function errorText(error) {
   if (error === null || error === undefined || Number.isNaN(error)) return "unknown";
   if (error === 0) return "0";
