@@ -75,11 +75,11 @@ static unsigned char complete(EditLine *editor, int key)
     (void)key;
     brume_typed_line *line = owner_of(editor);
     const LineInfo *info = el_line(editor);
-    const char *start = info->cursor;
-    while (start > info->buffer && is_part_of_word(start[-1]))
+    size_t cursor = (size_t)(info->cursor - info->buffer), start = cursor;
+    while (start > 0 && is_part_of_word(info->buffer[start - 1]))
         start--;
-    char *before = strndup(info->buffer, (size_t)(start - info->buffer));
-    char *word = strndup(start, (size_t)(info->cursor - start));
+    char *before = strndup(info->buffer, start);
+    char *word = strndup(info->buffer + start, cursor - start);
     char **words = before && word ? line->completer(line->state, before, word) : NULL;
     unsigned char result = CC_ERROR;
     if (words && words[0]) {
