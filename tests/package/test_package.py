@@ -120,6 +120,32 @@ def every_header_compiles_alone_in_c_and_in_cplusplus():
             run(plus, "-std=c++17", "-nostdinc++", *common, "-x", "c++", "-", input=text)
 
 
+def what_run_installs(text):
+    """Debian's names of the list of packages to build with, without those that only tests need."""
+    listed = re.search(r"^build_packages='\n(.*?)^'", text, re.M | re.S)[1]
+    names = {line.split()[0].rstrip("?") for line in listed.splitlines() if line.strip()}
+    return names - {"gcc", "libc6-dev", "libcmocka-dev", "ca-certificates", "python3-pip"}
+
+
+def the_debian_packages_are_built_with_what_run_installs():
+    text = open(os.path.join(source, "run"), encoding="utf-8").read()
+    control = open(os.path.join(source, "debian/control"), encoding="utf-8").read()
+    needed = re.search(r"^Build-Depends:(.*(?:\n .*)*)", control, re.M)[1]
+    needed = set(re.findall(r"[\w.+-]+", re.sub(r"\([^)]*\)", "", needed)))
+    check(not what_run_installs(text) - needed, f"add to debian/control: {sorted(what_run_installs(text) - needed)}")
+    more = text.replace("build_packages='\n", "build_packages='\n    libnew-dev header:new.h\n")
+    check(what_run_installs(more) - needed == {"libnew-dev"}, "a package that is missing is not found")
+
+
+def the_fetched_duckdb_is_one_that_is_tested():
+    name = run(os.path.join(source, "tools/fetch-duckdb"), "--name").strip()
+    version = re.search(r"@(\d+\.\d+)\.\d+-", name)[1]
+    header = open(os.path.join(source, "src/engine/duckdb_version.h"), encoding="utf-8").read()
+    check(f'"v{version}."' in header, f"{name} is not in src/engine/duckdb_version.h")
+    install = open(os.path.join(source, "docs/install.md"), encoding="utf-8").read()
+    check(re.search(r"@(\d+\.\d+\.\d+)-", name)[1] in install, f"docs/install.md does not name {name}")
+
+
 def one_version_is_everywhere():
     version = open(os.path.join(source, "VERSION"), encoding="utf-8").read().strip()
     check(re.fullmatch(r"\d+\.\d+\.\d+", version), version)
