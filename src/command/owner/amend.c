@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command/owner/amend_policy.h"
+#include "command/owner/changes.h"
 #include "command/owner/declare.h"
 #include "command/ledger/open_ledger.h"
 #include "ledger/dataset.h"
@@ -151,7 +152,8 @@ static void write_changes(FILE *out, const json_t *changes)
         fprintf(out, "%s%s", i ? ", " : "", json_string_value(json_array_get(changes, i)));
 }
 
-static brume_status write_amended(brume_call *call, const json_t *policy, const json_t *changes,
+static brume_status write_amended(brume_call *call, const brume_dataset *dataset,
+                                  const json_t *policy, const json_t *changes,
                                   const brume_description *found, brume_error *error)
 {
     const char *name = brume_call_operand(call, 0);
@@ -162,13 +164,17 @@ static brume_status write_amended(brume_call *call, const json_t *policy, const 
     if (call->json)
         return brume_call_write_json(
             call,
-            json_pack("{s:s,s:O,s:O,s:o,s:o}", "dataset", name, "changes", changes, "columns",
+            json_pack("{s:s,s:O,s:o,s:O,s:o,s:o}", "dataset", name, "changes", changes, "changed",
+                      brume_changes_of(dataset, policy, call), "columns",
                       json_object_get(policy, "columns"), "format",
                       brume_format_to_json(location, options), "warnings", warnings),
             error);
     fprintf(call->out, "amended %s%s%s: ", brume_bold(call), name, brume_plain(call));
     write_changes(call->out, changes);
     fputc('\n', call->out);
+    json_t *changed = brume_changes_of(dataset, policy, call);
+    brume_changes_write(call->out, changed);
+    json_decref(changed);
     brume_status status = BRUME_OK;
     if (brume_declares_schema(call)) {
         brume_write_format(call, location, options);
@@ -207,7 +213,7 @@ static brume_status amend(brume_call *call, brume_ledger *ledger, const brume_da
                                     !brume_policy_same_units(before, policy), false, changes,
                                     error);
     if (status == BRUME_OK)
-        status = write_amended(call, json, changes, &found.description, error);
+        status = write_amended(call, dataset, json, changes, &found.description, error);
     json_decref(json);
     brume_policy_close(policy);
     brume_policy_close(before);

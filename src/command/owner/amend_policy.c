@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/owner/changes.h"
 #include "command/owner/policy_file.h"
 #include "command/owner/register_policy.h"
 #include "command/owner/typed_budget.h"
@@ -129,9 +130,15 @@ static brume_status record(brume_call *call, brume_ledger *ledger, const brume_d
     BRUME_TRY(brume_amend_record(ledger, dataset, said, policy, moves_units, policy != NULL,
                                  changes, error));
     if (call->json)
-        return brume_call_write_json(
-            call, json_pack("{s:s,s:O}", "dataset", dataset->name, "changes", changes), error);
+        return brume_call_write_json(call,
+                                     json_pack("{s:s,s:O,s:o}", "dataset", dataset->name, "changes",
+                                               changes, "changed",
+                                               brume_changes_of(dataset, policy, said)),
+                                     error);
     write_amended(call, dataset, changes);
+    json_t *changed = brume_changes_of(dataset, policy, said);
+    brume_changes_write(call->out, changed);
+    json_decref(changed);
     return BRUME_OK;
 }
 
