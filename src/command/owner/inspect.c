@@ -222,6 +222,15 @@ static json_t *to_json(const brume_inspected *found, const char *columns)
 static brume_status run(brume_call *call, brume_error *error)
 {
     brume_inspected found = {0};
+    const char *policy = brume_call_text(call, "policy"), *file = brume_call_operand(call, 0);
+    if (!policy == !file)
+        return brume_fail(error, BRUME_EARGUMENT, "inspect FILE, or inspect --policy FILE.yaml",
+                          "there must be a file, or a policy");
+    if (policy && (brume_declares_schema(call) || brume_call_has(call, "domain")))
+        return brume_fail(error, BRUME_EARGUMENT, "they are keys of the file",
+                          "'--policy' goes with no other option");
+    if (policy)
+        return brume_inspect_policy(call, policy, error);
     brume_status status = brume_inspect(call, brume_call_operand(call, 0), &found, error);
     if (status == BRUME_OK && found.text)
         status = count_foreign(brume_call_operand(call, 0), &found.foreign, error);
@@ -237,10 +246,17 @@ static brume_status run(brume_call *call, brume_error *error)
 }
 
 static const brume_operand operands[] = {
-    {.name = "FILE", .type = BRUME_OPERAND_FILE, .help = "a .csv, .parquet or .json path or glob"},
+    {.name = "FILE",
+     .type = BRUME_OPERAND_FILE,
+     .optional = true,
+     .help = "a .csv, .parquet or .json path or glob"},
 };
 static const brume_option options[] = {
     BRUME_SCHEMA_OPTIONS,
+    {.name = "policy",
+     .type = BRUME_OPTION_FILE,
+     .argument = "FILE.yaml",
+     .help = "check every table of a policy file: units, links, bounds and domains"},
     {.name = "domain",
      .type = BRUME_OPTION_TEXT,
      .argument = "COLUMN=V1,V2,...",

@@ -23,6 +23,11 @@ typedef struct brume_inspected {
 /* Look at the file as the options of the call say. Clear also after a failure. */
 BRUME_MUST_USE brume_status brume_inspect(const brume_call *call, const char *location,
                                           brume_inspected *out, brume_error *error);
+/* Every table of a policy file against what it declares: units, links, bounds, domains.
+ * EUNSUPPORTED where one is on a server; the errors of 'register' for the file itself. */
+BRUME_MUST_USE brume_status brume_inspect_policy(brume_call *call, const char *path,
+                                                 brume_error *error);
+
 void brume_inspected_clear(brume_inspected *found);
 
 #endif
