@@ -73,6 +73,17 @@ static void write_mine(const brume_call *call, brume_ledger *ledger, const char 
             filter.rule == BRUME_RULE_CONCENTRATED ? "rho" : "epsilon", amount, limit);
 }
 
+/* An epsilon as it was typed; a rho, which is computed from it, with four digits, never more than
+ * it is. */
+static void print_amount(const brume_decimal *amount, bool rho, char text[BRUME_DECIMAL_TEXT])
+{
+    double nearest = brume_decimal_nearest(amount);
+    if (rho && nearest > 0)
+        snprintf(text, BRUME_DECIMAL_TEXT, "%s", brume_digits_down(nearest, 4).text);
+    else
+        brume_decimal_print(amount, text, BRUME_DECIMAL_TEXT);
+}
+
 static void write_text(const brume_call *call, const brume_dataset *dataset)
 {
     const brume_filter *filter = &dataset->filter;
@@ -80,14 +91,20 @@ static void write_text(const brume_call *call, const brume_dataset *dataset)
     char amount[BRUME_DECIMAL_TEXT], limit[BRUME_DECIMAL_TEXT], most[BRUME_DECIMAL_TEXT];
     if (brume_filter_left(filter, &left, NULL) != BRUME_OK)
         return;
-    brume_decimal_print(&left.amount, amount, sizeof amount);
-    brume_decimal_print(&filter->limit, limit, sizeof limit);
+    bool rho = filter->rule == BRUME_RULE_CONCENTRATED;
+    print_amount(&left.amount, rho, amount);
+    print_amount(&filter->limit, rho, limit);
     brume_decimal_print(&filter->limit_delta, most, sizeof most);
     fprintf(call->out, "%s%-16s%s ", brume_bold(call), dataset->name, brume_plain(call));
     brume_write_bar(call->out, brume_decimal_nearest(&left.amount),
                     brume_decimal_nearest(&filter->limit), 20);
-    fprintf(call->out, "  %s %s of %s left",
-            filter->rule == BRUME_RULE_CONCENTRATED ? "rho" : "epsilon", amount, limit);
+    fprintf(call->out, "  %s %s of %s left", rho ? "rho" : "epsilon", amount, limit);
+    if (rho) {
+        char epsilon[BRUME_DECIMAL_TEXT], delta[BRUME_DECIMAL_TEXT];
+        brume_decimal_print(&filter->epsilon, epsilon, sizeof epsilon);
+        brume_decimal_print(&filter->delta, delta, sizeof delta);
+        fprintf(call->out, ", of epsilon %s, delta %s", epsilon, delta);
+    }
     if (filter->rule != BRUME_RULE_PURE)
         fprintf(call->out, "\n%39sdelta %s of %s left", "", delta_left(&left.delta).text, most);
     fprintf(call->out, "\n%39s%s%llu %s, rule %s%s\n", "", brume_dim(call),

@@ -10,17 +10,26 @@
 #include "command/frame/wrap.h"
 #include "command/query/ask.h"
 
+/* An epsilon is said as it was typed. A rho is computed: four digits, what it cost rounded up, what
+ * is left down. */
+static brume_number_text few_digits(const brume_answer_price *price, bool up)
+{
+    if (!price->concentrated || !(price->amount > 0))
+        return brume_shortest(price->amount);
+    return up ? brume_digits_up(price->amount, 4) : brume_digits_down(price->amount, 4);
+}
+
 static void write_price(FILE *out, const brume_query_answer *answer)
 {
     const brume_answer_price *cost = &answer->cost, *left = &answer->remaining;
     const char *unit = cost->concentrated ? "rho" : "epsilon";
     fprintf(out, "%s %s %s", answer->cached ? "read again for free (it cost" : "cost", unit,
-            brume_shortest(cost->amount).text);
+            few_digits(cost, true).text);
     if (cost->delta > 0)
         fprintf(out, ", delta %s%s", brume_rounded_up(cost->delta).text,
                 answer->delta_by_default ? " by default" : "");
     fputs(answer->cached ? ")" : "", out);
-    fprintf(out, "; left: %s %s", unit, brume_shortest(left->amount).text);
+    fprintf(out, "; left: %s %s", unit, few_digits(left, false).text);
     if (left->delta > 0)
         fprintf(out, ", delta %s", brume_digits_down(left->delta, 4).text);
 }
