@@ -45,7 +45,7 @@ class RegisterView {
     return h("section", { class: "card", "aria-label": "Form" }, h("div", { class: "inside" },
       h("fieldset", { class: "lines" }, h("legend", {}, "Dataset"), h("div", { class: "fields" },
         field("Name", name, "As queries will call it."),
-        field("Budget ε", this.input(form, "epsilon", { inputmode: "decimal", placeholder: "3" }), "In all, for everybody, for ever. Small is private: 1 to 10 is common."),
+        field("Budget ε", this.input(form, "epsilon", { inputmode: "decimal", placeholder: "3" }), "In all, for everybody, for ever. 1 or less where it is sensitive, a few where it is mildly so; above 10 it is no promise by itself."),
         field("Budget δ", this.input(form, "delta", { inputmode: "decimal", placeholder: "1e-7" }), "Well below one over the number of people; empty: none, and private groups stay hidden."))),
       h("div", { class: "lines" }, h("h2", {}, "Tables"), this.tables,
         h("div", {}, h("button", { class: "slight", type: "button", onclick: () => { this.namedTable = true; form.tables.push(newTable()); this.drawTables(); this.draw(); } }, icon("plus"), "Add a table"))),
