@@ -52,7 +52,7 @@ answer_frame <- function(answer, bars) {
   structure(columns, class = c("brume_answer", "data.frame"), row.names = .set_row_names(length(answer$rows)),
             cost = unlist(answer$cost), remaining = unlist(answer$remaining), cached = answer$cached,
             biased = vapply(answer$columns, function(column) isTRUE(column$biased), NA),
-            details = answer[setdiff(names(answer), c("rows", "row_error_95"))])
+            details = answer[setdiff(names(answer), c("rows", "row_error_95", "rows_bar_95"))])
 }
 
 price_text <- function(price) {
@@ -65,7 +65,6 @@ print.brume_answer <- function(x, ...) {
   frame <- structure(x, class = "data.frame")
   print(frame, ...)
   cat("cost ", price_text(attr(x, "cost")), "; left: ", price_text(attr(x, "remaining")), "\n", sep = "")
-  named <- vapply(details$columns, function(column) column$name, "")[attr(x, "biased")]
-  if (length(named)) cat("may be biased by limits and bounds:", paste(named, collapse = ", "), "\n")
+  for (note in unlist(details$notes)) writeLines(strwrap(note, exdent = 2))
   invisible(x)
 }
