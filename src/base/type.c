@@ -46,3 +46,8 @@ bool brume_type_is_number(brume_type type)
 {
     return type.kind >= BRUME_TYPE_INTEGER && type.kind <= BRUME_TYPE_DOUBLE;
 }
+
+bool brume_type_is_time(brume_type type)
+{
+    return type.kind == BRUME_TYPE_DATE || type.kind == BRUME_TYPE_TIMESTAMP;
+}

@@ -38,5 +38,6 @@ bool brume_type_parse(const char *name, brume_type *type);
 
 bool brume_type_equal(brume_type a, brume_type b);
 bool brume_type_is_number(brume_type type);
+bool brume_type_is_time(brume_type type); /* a date or a timestamp */
 
 #endif

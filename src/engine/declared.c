@@ -156,10 +156,23 @@ static bool count_digits(const char *text, int *before, int *behind)
     return true;
 }
 
+/* Does the text begin as a date does? What it says is read where columns are known. */
+static bool begins_as_date(const char *text)
+{
+    for (size_t i = 0; i < 10; i++)
+        if (i == 4 || i == 7 ? text[i] != '-' : !isdigit((unsigned char)text[i]))
+            return false;
+    return true;
+}
+
 bool brume_declared_type_of_bounds(const char *low, const char *high, brume_type *type)
 {
     enum { BIGINT_DIGITS = 18, NARROW = 18, WIDE = 38 };
     int before = 1, behind = 0;
+    if (begins_as_date(low) && begins_as_date(high)) {
+        *type = (brume_type){low[10] || high[10] ? BRUME_TYPE_TIMESTAMP : BRUME_TYPE_DATE, 0, 0};
+        return true;
+    }
     if (!count_digits(low, &before, &behind) || !count_digits(high, &before, &behind) ||
         before + behind > WIDE)
         return false;

@@ -24,8 +24,8 @@ BRUME_MUST_USE brume_status brume_declared_add(brume_declared *declared, const c
                                                brume_type type, brume_error *error);
 
 /* The type of a column that has bounds and no declared type: whole bounds a BIGINT, others a
- * DECIMAL with as many decimals as they are typed with; wide enough to hold them. False if they are
- * no decimals, or too large for any. */
+ * DECIMAL with as many decimals as they are typed with, wide enough to hold them; dates a DATE, or
+ * a TIMESTAMP where one has more. False if they are neither, or too large for any. */
 bool brume_declared_type_of_bounds(const char *low, const char *high, brume_type *type);
 
 #endif

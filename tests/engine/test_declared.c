@@ -70,7 +70,7 @@ static void what_is_no_declaration_is_refused(void **state)
     }
 }
 
-static void bounds_make_a_number_with_their_decimals(void **state)
+static void bounds_make_a_number_or_a_time(void **state)
 {
     (void)state;
     static const char *const cases[][3] = {
@@ -82,6 +82,10 @@ static void bounds_make_a_number_with_their_decimals(void **state)
         {"0", "1e-3", "decimal(18,3)"},
         {"0.0", "123456789012345678.5", "decimal(38,1)"},
         {"-1e18", "0", "decimal(38,0)"},
+        {"2020-01-01", "2025-12-31", "date"},
+        {"2020-01-01", "2025-12-31 12:00:00", "timestamp"},
+        {"2020-01-01", "9", NULL},
+        {"2020-1-1", "2025-1-1", NULL},
         {"x", "1", NULL},
         {"0", "1e40", NULL},
         {"0", "1e99999999999", NULL},
@@ -101,7 +105,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_types_are_read),
         cmocka_unit_test(what_is_no_declaration_is_refused),
-        cmocka_unit_test(bounds_make_a_number_with_their_decimals),
+        cmocka_unit_test(bounds_make_a_number_or_a_time),
     };
     return cmocka_run_group_tests_name("declared columns", tests, NULL, NULL);
 }

@@ -47,9 +47,9 @@ static const struct column {
     {"s1", "text", "VARCHAR", T, 0, 0, NULL, NULL},
     {"s2", "varchar", "VARCHAR", T, 0, 0, NULL, NULL},
     {"dt1", "date", "DATE", DT, 0, 0, NULL, NULL},
-    {"dt2", "date", "DATE", DT, 0, 0, NULL, NULL},
+    {"dt2", "date", "DATE", DT, 0, 0, "1970-01-02", "2024-02-28"},
     {"ts1", "timestamp", "TIMESTAMP", TS, 0, 0, NULL, NULL},
-    {"ts2", "timestamp", "TIMESTAMP", TS, 0, 0, NULL, NULL},
+    {"ts2", "timestamp", "TIMESTAMP", TS, 0, 0, "1969-12-31 23:59:59.5", "2024-02-29"},
     {"tz1", "timestamptz", "TIMESTAMP WITH TIME ZONE", TZ, 0, 0, NULL, NULL},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };

@@ -11,7 +11,8 @@
 
 enum { PEOPLE = 6, ROWS = 12 };
 
-/* person, ward, age: max_groups 2, max_rows 2, age within 0..100. */
+/* person, ward, age: max_groups 2, max_rows 2, age within 0..100. The n-th row is of January n,
+ * days are within 3..10. */
 static const char *const table[ROWS] = {
     "p0,a,10",  "p0,a,11", "p0,a,12", /* three rows in a ward: cut */
     "p1,a,150", "p1,b,20",            /* clamped */
@@ -27,16 +28,17 @@ static void open_bench(registered *all, int without, int replaced, const char *s
 {
     brume_error error = {0};
     FILE *file = registered_begin(all);
-    fputs("person,ward,age\n", file);
+    fputs("person,ward,age,day\n", file);
     for (size_t i = 0; i < ROWS; i++)
         if (table[i][1] - '0' != without && table[i][1] - '0' != replaced)
-            fprintf(file, "%s\n", table[i]);
+            fprintf(file, "%s,2024-01-%02zu\n", table[i], i + 1);
     if (replaced >= 0)
-        fprintf(file, "q%d,b,300\n", replaced);
+        fprintf(file, "q%d,b,300,2024-01-20\n", replaced);
     registered_open(all, file, 5);
-    brume_policy *policy = registered_file(all->csv, "age bigint");
+    brume_policy *policy = registered_file(all->csv, "age bigint, day date");
     assert_ok(brume_policy_set_unit(policy, "person", &error));
     assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
+    assert_ok(brume_policy_set_bounds(policy, "day", "2024-01-03", "2024-01-10", &error));
     policy->max_groups = policy->max_rows = 2;
     if (share)
         assert_ok(brume_policy_set_bias_share(policy, share, &error));
@@ -85,6 +87,7 @@ static const struct {
     {"WITH t AS (SELECT person, ward, age * 2 AS a FROM visits) SELECT ward, MEDIAN(a + 1) FROM t "
      "GROUP BY ward",
      {6, -1, 2}},
+    {"SELECT AVG(day - DATE '2024-01-05') FROM visits", {6, -1, 3}},
     {"SELECT MEDIAN(a) FROM (SELECT person, CLAMP(age, 0, 5) AS a FROM visits) t", {-1, -1, -1}},
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };

@@ -3,7 +3,7 @@
  *
  * 1. Nothing of it is found out from rows. Of a CSV the header line is read, and no other.
  * 2. A column without a declared type is text or, where --bounds names it, a number with as many
- *    decimals as its bounds are typed with.
+ *    decimals as its bounds are typed with, a date or a timestamp.
  * 3. An option that does not apply to the source is an error: BRUME_EARGUMENT.
  * 4. In an amendment what is not typed stays as it was. Of the options that say how lines are read
  *    the ones that are typed replace all. --bounds and --domain replace those of their column. A
@@ -18,26 +18,28 @@
 #include "reader/format.h"
 
 /* Where the options stand in the tables of both commands. */
-#define BRUME_SCHEMA_OPTIONS                                                                       \
-    {.name = "columns",                                                                            \
-     .type = BRUME_OPTION_TEXT,                                                                    \
-     .argument = "'NAME TYPE, ...'",                                                               \
-     .help = "CSV, JSON: types of columns; boolean, integer, bigint, decimal(p,s), double, text, " \
-             "date, timestamp. Text unless said, or a number with the decimals of its bounds"},    \
-        {.name = "delimiter",                                                                      \
-         .type = BRUME_OPTION_TEXT,                                                                \
-         .argument = "CHAR|tab",                                                                   \
-         .help = "CSV: what parts fields; a comma unless said, a tab in a .tsv file"},             \
-        {.name = "quote",                                                                          \
-         .type = BRUME_OPTION_TEXT,                                                                \
-         .argument = "CHAR|none",                                                                  \
-         .help = "CSV: what may stand around a field; \" unless said"},                            \
-        {.name = "no-header",                                                                      \
-         .type = BRUME_OPTION_FLAG,                                                                \
-         .help = "CSV: the first line is a row, and --columns names the columns"},                 \
-    {                                                                                              \
-        .name = "multiline", .type = BRUME_OPTION_FLAG,                                            \
-        .help = "CSV: a quoted field may hold line ends; then one row may hide others"             \
+#define BRUME_SCHEMA_OPTIONS                                                                         \
+    {.name = "columns",                                                                              \
+     .type = BRUME_OPTION_TEXT,                                                                      \
+     .argument = "'NAME TYPE, ...'",                                                                 \
+     .help =                                                                                         \
+         "CSV, JSON: types of columns; boolean, integer, bigint, decimal(p,s), double, text, "       \
+         "date, timestamp. Text unless said, or what its bounds are: a number with their decimals, " \
+         "a date, a timestamp"},                                                                     \
+        {.name = "delimiter",                                                                        \
+         .type = BRUME_OPTION_TEXT,                                                                  \
+         .argument = "CHAR|tab",                                                                     \
+         .help = "CSV: what parts fields; a comma unless said, a tab in a .tsv file"},               \
+        {.name = "quote",                                                                            \
+         .type = BRUME_OPTION_TEXT,                                                                  \
+         .argument = "CHAR|none",                                                                    \
+         .help = "CSV: what may stand around a field; \" unless said"},                              \
+        {.name = "no-header",                                                                        \
+         .type = BRUME_OPTION_FLAG,                                                                  \
+         .help = "CSV: the first line is a row, and --columns names the columns"},                   \
+    {                                                                                                \
+        .name = "multiline", .type = BRUME_OPTION_FLAG,                                              \
+        .help = "CSV: a quoted field may hold line ends; then one row may hide others"               \
     }
 /* "chosen" or "fixed": how limits come about. */
 extern const char *const brume_limits_words[], *const brume_stay_words[];

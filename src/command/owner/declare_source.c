@@ -111,8 +111,17 @@ static int decimals_of(brume_type type)
     return type.kind == BRUME_TYPE_DOUBLE ? 1000 : type.scale;
 }
 
-/* A column with bounds and without a declared type is a number with their decimals; one that was a
- * number with as many stays what it was. */
+/* Can bounds that read as `bounds` be those of a column of the type? */
+static bool has_room(brume_type type, brume_type bounds)
+{
+    if (brume_type_is_number(type))
+        return brume_type_is_number(bounds) && decimals_of(type) >= decimals_of(bounds);
+    return brume_type_equal(type, bounds) ||
+           (type.kind == BRUME_TYPE_TIMESTAMP && bounds.kind == BRUME_TYPE_DATE);
+}
+
+/* A column with bounds and without a declared type is a number with their decimals, a date or a
+ * timestamp; one whose type has room for them stays what it was. */
 static brume_status type_by_bounds(const char *typed, const brume_policy *before,
                                    brume_declared *declared, brume_error *error)
 {
@@ -123,8 +132,7 @@ static brume_status type_by_bounds(const char *typed, const brume_policy *before
     brume_column *column = brume_declared_find(declared, name);
     const brume_policy_column *old = before ? brume_policy_find(before, name) : NULL;
     bool fits = brume_declared_type_of_bounds(low, high, &type); /* else it is said later */
-    if (fits && old && brume_type_is_number(old->type) &&
-        decimals_of(old->type) >= decimals_of(type))
+    if (fits && old && has_room(old->type, type))
         type = old->type;
     if (fits && !column)
         status = brume_declared_add(declared, old ? old->name : name, type, error);

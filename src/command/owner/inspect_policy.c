@@ -68,6 +68,16 @@ static char *select_text(const char *format, ...)
     return text;
 }
 
+/* A declared bound as SQL has it: a number, or a constant of the column's type. */
+static const char *bound_text(brume_type type, const char *bound, char text[80])
+{
+    char name[BRUME_TYPE_NAME_SIZE];
+    if (!brume_type_is_time(type))
+        return bound;
+    snprintf(text, 80, "CAST('%.40s' AS %s)", bound, brume_type_name(type, name));
+    return text;
+}
+
 /* Values outside the bounds, and beyond the domain, of one column. */
 static brume_status look_at_column(const looking *from, const char *table,
                                    const brume_policy_column *column)
@@ -80,9 +90,11 @@ static brume_status look_at_column(const looking *from, const char *table,
             ? BRUME_OK
             : brume_fail(from->error, BRUME_EMEMORY, NULL, "out of memory");
     if (status == BRUME_OK && column->low) {
+        char low[80], high[80];
         status = keep_count(from, one, "outside_bounds",
                             select_text("SELECT COUNT(*) FROM %s WHERE %s < %s OR %s > %s", table,
-                                        name, column->low, name, column->high));
+                                        name, bound_text(column->type, column->low, low), name,
+                                        bound_text(column->type, column->high, high)));
     }
     if (status == BRUME_OK && column->domain_count) {
         FILE *out = open_memstream(&list, &length);

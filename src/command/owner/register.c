@@ -265,7 +265,7 @@ const brume_command brume_command_register = {
         "No query can change it; 'amend' corrects it. There is no default budget.\n\nNothing is "
         "found out from rows, since then a row could change how all others are read. Of a CSV the "
         "header line is read; a column is text, unless --columns gives it a type or --bounds makes "
-        "it a number with as many decimals as the bounds are typed with. Of JSON lines the fields "
+        "it a number with as many decimals as the bounds are typed with, a date or a timestamp. Of JSON lines the fields "
         "in --columns are read. Parquet files and tables of servers have types of their own. Every "
         "line is a row; what cannot be read is NULL. 'inspect' looks at a file and proposes "
         "--columns.\n\nThe same source cannot be registered twice, because two budgets "

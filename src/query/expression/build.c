@@ -46,8 +46,20 @@ brume_bounds brume_type_bounds(brume_type type)
     } else if (type.kind == BRUME_TYPE_DOUBLE) {
         bounds.real_low = -DOUBLE_LIMIT;
         bounds.real_high = DOUBLE_LIMIT;
+    } else if (type.kind == BRUME_TYPE_DATE) { /* 0001-01-01 to 9999-12-31 */
+        bounds.low = -719162;
+        bounds.high = 2932896;
+    } else if (type.kind == BRUME_TYPE_TIMESTAMP) {
+        bounds.low = (brume_wide)-719162 * BRUME_DAY;
+        bounds.high = (brume_wide)2932897 * BRUME_DAY - 1;
     }
     return bounds;
+}
+
+bool brume_build_is_dated(brume_node node)
+{
+    brume_bounds whole = brume_type_bounds(node->type);
+    return node->bounded && node->bounds.low > whole.low && node->bounds.high < whole.high;
 }
 
 brume_expression *brume_build_node(brume_builder *builder, brume_operation operation,
@@ -182,10 +194,12 @@ brume_node brume_build_literal(brume_builder *builder, brume_type type, const ch
     case BRUME_TYPE_DATE:
         if (!brume_literal_date(start, canonical))
             return bad_literal(builder, type, text);
+        node->bounds.low = node->bounds.high = brume_literal_days(canonical);
         break;
     case BRUME_TYPE_TIMESTAMP:
         if (!brume_literal_timestamp(start, canonical))
             return bad_literal(builder, type, text);
+        node->bounds.low = node->bounds.high = brume_literal_microseconds(canonical);
         break;
     case BRUME_TYPE_TEXT:
         node->max_length = strlen(text);
@@ -295,6 +309,9 @@ brume_node brume_build_convert(brume_builder *builder, brume_node node, brume_ty
             return brume_build_fail(builder, BRUME_EUNSUPPORTED,
                                     "CLAMP it, or CAST it to double precision",
                                     "a number needs more than 38 digits");
+    } else { /* a date as the timestamp of its midnight */
+        cast->bounds.low = node->bounds.low * BRUME_DAY;
+        cast->bounds.high = node->bounds.high * BRUME_DAY;
     }
     return cast;
 }

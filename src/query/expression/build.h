@@ -39,6 +39,10 @@ brume_expression *brume_build_node(brume_builder *builder, brume_operation opera
 /* Bounds of the whole type. */
 brume_bounds brume_type_bounds(brume_type type);
 
+/* Is a date or timestamp known to lie within less than the calendar? The calendar is no bound to
+ * measure within: noise for it would drown every answer. */
+bool brume_build_is_dated(brume_node node);
+
 /* Literals. `text` is what was typed: it is checked and made canonical. NULL text: the NULL of that
  * type. An untyped literal (a quoted text, or NULL) takes the type of what it meets. */
 brume_node brume_build_literal(brume_builder *builder, brume_type type, const char *text);

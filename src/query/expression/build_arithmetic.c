@@ -273,8 +273,8 @@ brume_node brume_build_arithmetic(brume_builder *builder, brume_operation operat
                 brume_build_node(builder, BRUME_OPERATION_DAYS_BETWEEN, INTEGER, arguments, 2);
             if (!node)
                 return NULL;
-            node->bounds = (brume_bounds){.low = -3652058, .high = 3652058};
-            node->bounded = false; /* the whole calendar is no bound to measure within */
+            (void)exact_corners(operation, &a->bounds, &b->bounds, &node->bounds);
+            node->bounded = brume_build_is_dated(a) && brume_build_is_dated(b);
             return node;
         }
         if ((add || operation == BRUME_OPERATION_SUBTRACT) && a->type.kind == BRUME_TYPE_DATE &&

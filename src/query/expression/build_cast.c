@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "query/expression/literal.h"
 #include "query/expression/wide.h"
 
 static brume_node refused(brume_builder *builder, brume_type from, brume_type to)
@@ -113,6 +114,11 @@ static brume_node to_exact(brume_builder *builder, brume_node from, brume_expres
     return node;
 }
 
+static brume_wide day_of(brume_wide microseconds)
+{
+    return microseconds / BRUME_DAY - (microseconds % BRUME_DAY < 0);
+}
+
 brume_node brume_build_cast(brume_builder *builder, brume_node from, brume_type type)
 {
     if (!from)
@@ -159,8 +165,14 @@ brume_node brume_build_cast(brume_builder *builder, brume_node from, brume_type 
         node->nullable = true;
         node->bounded = false;
         return node;
-    case BRUME_TYPE_BOOLEAN:
     case BRUME_TYPE_DATE:
+        if (a == BRUME_TYPE_TIMESTAMP) {
+            node->bounds.low = day_of(from->bounds.low);
+            node->bounds.high = day_of(from->bounds.high);
+        }
+        node->nullable = node->nullable || a == BRUME_TYPE_TEXT;
+        return node;
+    case BRUME_TYPE_BOOLEAN:
     case BRUME_TYPE_TIMESTAMP:
         node->nullable = node->nullable || a == BRUME_TYPE_TEXT;
         return node;

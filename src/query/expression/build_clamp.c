@@ -21,18 +21,35 @@ static bool read_bound(brume_type type, const char *text, brume_wide_rounding ro
            brume_wide_rescale(value, scale, type.scale, rounding, units);
 }
 
+/* The bounds of dates or timestamps, and how they are written; NULL: they are none. */
+static const char *time_bounds(brume_builder *builder, brume_type type, const char *low,
+                               const char *high, brume_bounds *bounds)
+{
+    brume_node first = brume_build_literal(builder, type, low);
+    brume_node last = brume_build_literal(builder, type, high);
+    if (!first || !last)
+        return NULL;
+    *bounds = (brume_bounds){.low = first->bounds.low, .high = last->bounds.low};
+    return brume_arena_format(builder->arena, "%s..%s", first->text, last->text);
+}
+
 brume_node brume_build_clamp(brume_builder *builder, brume_node node, const char *low,
                              const char *high)
 {
     if (!node)
         return NULL;
-    if (!brume_type_is_number(node->type))
+    bool is_time = brume_type_is_time(node->type);
+    if (!brume_type_is_number(node->type) && !is_time)
         return brume_build_fail(builder, BRUME_EARGUMENT, NULL,
-                                "only numbers can be clamped to bounds");
+                                "only numbers and dates can be clamped to bounds");
     brume_bounds bounds = {0}, type_bounds = brume_type_bounds(node->type);
+    const char *times = is_time ? time_bounds(builder, node->type, low, high, &bounds) : NULL;
+    if (is_time && !times)
+        return brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
     /* Bounds finer than the type's grid are taken inwards: no value lies between. */
-    if (!read_bound(node->type, low, BRUME_WIDE_UP, &bounds.low, &bounds.real_low) ||
-        !read_bound(node->type, high, BRUME_WIDE_DOWN, &bounds.high, &bounds.real_high))
+    if (!is_time &&
+        (!read_bound(node->type, low, BRUME_WIDE_UP, &bounds.low, &bounds.real_low) ||
+         !read_bound(node->type, high, BRUME_WIDE_DOWN, &bounds.high, &bounds.real_high)))
         return brume_build_fail(builder, BRUME_EARGUMENT, "bounds are two numbers, LO and HI",
                                 "'%.40s' or '%.40s' is not a bound", low, high);
     if (node->type.kind != BRUME_TYPE_DOUBLE) {
@@ -50,6 +67,8 @@ brume_node brume_build_clamp(brume_builder *builder, brume_node node, const char
     if (node->type.kind == BRUME_TYPE_DOUBLE)
         clamp->text =
             brume_arena_format(builder->arena, "%.17g..%.17g", bounds.real_low, bounds.real_high);
+    else if (is_time)
+        clamp->text = times;
     else
         clamp->text = brume_arena_format(builder->arena, "%s..%s",
                                          brume_wide_format(bounds.low, node->type.scale, text[0]),

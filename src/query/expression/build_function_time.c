@@ -8,8 +8,8 @@
 static const brume_type DOUBLE = {BRUME_TYPE_DOUBLE, 0, 0};
 static const brume_type TIMESTAMP = {BRUME_TYPE_TIMESTAMP, 0, 0};
 
-/* Years and epochs range over the whole calendar. Noise for that would drown every answer, so they
- * are measured only within bounds that are typed, as differences of dates are. */
+/* Years and epochs range over the whole calendar, and are measured only within bounds: years within
+ * those that are typed, epochs also within those of what they are taken of. */
 static const struct field {
     const char *name;
     int low, high;
@@ -55,20 +55,21 @@ static brume_node build_extract(brume_builder *builder, const char *name, brume_
     brume_node a = time_argument(builder, name, arguments[1]);
     brume_type type = {BRUME_TYPE_DECIMAL, 4, 0};
     brume_bounds bounds = {.low = fields[i].low, .high = fields[i].high};
+    bool dated = false;
     if (strcmp(fields[i].name, "second") == 0) {
         type = (brume_type){BRUME_TYPE_DECIMAL, 8, 6};
         bounds.high = 59999999;
     } else if (strcmp(fields[i].name, "epoch") == 0) {
         type = (brume_type){BRUME_TYPE_DECIMAL, 18, 6};
-        bounds.low = (brume_wide)-62135596800 * 1000000;
-        bounds.high = (brume_wide)253402300800 * 1000000;
+        bounds = a ? a->bounds : bounds;
+        dated = a && brume_build_is_dated(a);
     }
     brume_expression *node = brume_build_node(builder, operation, type, &a, 1);
     if (!node)
         return NULL;
     node->text = fields[i].name;
     node->bounds = bounds;
-    node->bounded = !fields[i].endless;
+    node->bounded = !fields[i].endless || dated;
     if (strcmp(name, "date_part") == 0)
         return brume_build_convert(builder, node, DOUBLE);
     return node;

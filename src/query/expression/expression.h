@@ -5,6 +5,7 @@
  * 2. Total: no row makes it fail. Where SQL would raise, the value is NULL at that node.
  * 3. `bounds` hold for every value it can have, by interval arithmetic from the bounds of its
  *    columns; `nullable` is false only where it can never be NULL.
+ *    A date counts in days since 1970-01-01, a timestamp in microseconds.
  * 4. `bounded` says whether the bounds come from declared bounds, literals or the operation itself
  *    rather than from the mere range of a type: an aggregate needs a bounded argument.
  * 5. Nodes are made by the functions of build.h only, live in an arena, and never change. */

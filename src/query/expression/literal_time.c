@@ -1,4 +1,5 @@
-/* Constants of time: a timestamp moved by an interval, as both engines move it. Months first, where
+/* Constants of time: where they are on the calendar, and a timestamp moved by an interval, as both
+ * engines move it. Months first, where
  * a day that the month does not have becomes its last one; then days; then the clock. */
 #include "query/expression/literal.h"
 
@@ -32,27 +33,47 @@ static int64_t floor_divide(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
-bool brume_literal_move(const char *canonical, int64_t months, int64_t days, int64_t microseconds,
-                        char moved[32])
+int64_t brume_literal_days(const char *canonical)
 {
-    static const int64_t a_day = INT64_C(86400000000);
-    int year, month, day, hour = 0, minute = 0, second = 0, read = 0;
-    if (sscanf(canonical, "%4d-%2d-%2d %2d:%2d:%2d%n", &year, &month, &day, &hour, &minute, &second,
-               &read) < 6)
-        return false;
+    int year = 1970, month = 1, day = 1;
+    (void)sscanf(canonical, "%4d-%2d-%2d", &year, &month, &day);
+    return days_of(year, month, day);
+}
+
+/* Microseconds since midnight. */
+static int64_t clock_of(const char *canonical)
+{
+    int hour = 0, minute = 0, second = 0, read = 0;
+    if (sscanf(canonical, "%*4d-%*2d-%*2d %2d:%2d:%2d%n", &hour, &minute, &second, &read) < 3)
+        return 0;
     int64_t clock = ((hour * INT64_C(60) + minute) * 60 + second) * 1000000;
     int64_t unit = 100000;
     if (canonical[read] == '.')
         for (const char *at = canonical + read + 1; *at; at++, unit /= 10)
             clock += (*at - '0') * unit;
+    return clock;
+}
+
+int64_t brume_literal_microseconds(const char *canonical)
+{
+    return brume_literal_days(canonical) * BRUME_DAY + clock_of(canonical);
+}
+
+bool brume_literal_move(const char *canonical, int64_t months, int64_t days, int64_t microseconds,
+                        char moved[32])
+{
+    int year, month, day;
+    if (sscanf(canonical, "%4d-%2d-%2d", &year, &month, &day) < 3)
+        return false;
+    int64_t clock = clock_of(canonical);
     int64_t total = year * INT64_C(12) + month - 1 + months;
     int64_t new_year = floor_divide(total, 12), new_month = total - new_year * 12 + 1;
     int64_t first = days_of(new_year, new_month, 1);
     int64_t length = days_of(new_year + new_month / 12, new_month % 12 + 1, 1) - first;
     int64_t date = first + (day < length ? day : length) - 1 + days;
-    clock += microseconds % a_day;
-    date += microseconds / a_day + floor_divide(clock, a_day);
-    clock -= floor_divide(clock, a_day) * a_day;
+    clock += microseconds % BRUME_DAY;
+    date += microseconds / BRUME_DAY + floor_divide(clock, BRUME_DAY);
+    clock -= floor_divide(clock, BRUME_DAY) * BRUME_DAY;
     int64_t y, m, d;
     date_of(date, &y, &m, &d);
     if (y < 1 || y > 9999)

@@ -30,7 +30,7 @@ typedef struct brume_catalog_column {
     brume_leaf leaf;
     const char *native;
     bool not_null;
-    const char *low, *high; /* declared bounds, exact decimals; NULL: none */
+    const char *low, *high; /* declared bounds as policy.h has them; NULL: none */
     bool is_identifier;     /* the owner says that hardly two units share a value */
 } brume_catalog_column;
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "query/expression/literal.h"
 
 /* ---- making and freeing ---- */
 
@@ -145,20 +146,48 @@ static brume_status read_bound(const char *text, const char *column, double *out
     return BRUME_OK;
 }
 
+/* Canonical texts of times have their order. */
+static brume_status read_time_bound(const char *text, const brume_policy_column *column,
+                                    char canonical[32], brume_error *error)
+{
+    bool is_date = column->type.kind == BRUME_TYPE_DATE;
+    if (is_date ? brume_literal_date(text, canonical) : brume_literal_timestamp(text, canonical))
+        return BRUME_OK;
+    return brume_fail(error, BRUME_EARGUMENT,
+                      is_date ? "bounds are written COLUMN=2020-01-01..2025-12-31"
+                              : "bounds are written 'COLUMN=2020-01-01..2025-12-31 23:59:59'",
+                      "bound '%s' of column '%s' is not a %s", text, column->name,
+                      is_date ? "date" : "timestamp");
+}
+
+static brume_status check_bounds(const brume_policy_column *column, const char *low,
+                                 const char *high, brume_error *error)
+{
+    double least = 0, most = 0;
+    char first[32] = "", last[32] = "";
+    bool is_time = brume_type_is_time(column->type);
+    if (is_time) {
+        BRUME_TRY(read_time_bound(low, column, first, error));
+        BRUME_TRY(read_time_bound(high, column, last, error));
+    } else if (brume_type_is_number(column->type)) {
+        BRUME_TRY(read_bound(low, column->name, &least, error));
+        BRUME_TRY(read_bound(high, column->name, &most, error));
+    } else {
+        return brume_fail(error, BRUME_EARGUMENT, "only columns of numbers and dates have bounds",
+                          "column '%s' is of type %s", column->name, column->native);
+    }
+    if (is_time ? strcmp(first, last) >= 0 : !(least < most))
+        return brume_fail(error, BRUME_EARGUMENT, "the lower bound comes first",
+                          "bounds %s..%s of column '%s' are empty", low, high, column->name);
+    return BRUME_OK;
+}
+
 brume_status brume_policy_set_bounds(brume_policy *policy, const char *column, const char *low,
                                      const char *high, brume_error *error)
 {
     brume_policy_column *found = NULL;
-    double least = 0, most = 0;
     BRUME_TRY(brume_policy_named(policy, column, &found, error));
-    if (!brume_type_is_number(found->type))
-        return brume_fail(error, BRUME_EARGUMENT, "only columns of numbers have bounds",
-                          "column '%s' is of type %s", found->name, found->native);
-    BRUME_TRY(read_bound(low, column, &least, error));
-    BRUME_TRY(read_bound(high, column, &most, error));
-    if (!(least < most))
-        return brume_fail(error, BRUME_EARGUMENT, "the lower bound comes first",
-                          "bounds %s..%s of column '%s' are empty", low, high, found->name);
+    BRUME_TRY(check_bounds(found, low, high, error));
     return copy(&found->low, low) && copy(&found->high, high) ? BRUME_OK
                                                               : brume_no_memory(error, "a policy");
 }
@@ -409,12 +438,9 @@ static bool is_sound(const brume_policy *policy)
     for (size_t i = 0; i < policy->column_count; i++) {
         const brume_policy_column *column = &policy->columns[i];
         brume_key_value cell;
-        double least = 0, most = 0;
         if (!column->low != !column->high)
             return false;
-        if (column->low && (read_bound(column->low, "", &least, NULL) != BRUME_OK ||
-                            read_bound(column->high, "", &most, NULL) != BRUME_OK ||
-                            !(least < most) || !brume_type_is_number(column->type)))
+        if (column->low && check_bounds(column, column->low, column->high, NULL) != BRUME_OK)
             return false;
         const char *const *domain = (const char *const *)column->domain;
         for (size_t j = 0; domain && j < column->domain_count; j++)

@@ -22,7 +22,7 @@ typedef struct brume_policy_column {
     brume_leaf leaf;
     char *native;
     bool not_null;
-    char *low, *high; /* declared bounds as exact decimals; NULL: none */
+    char *low, *high; /* declared bounds: exact decimals, dates or timestamps; NULL: none */
     char **domain;    /* declared values, as text, in the order given; NULL: none */
     size_t domain_count;
     bool is_identifier; /* hardly two units share a value: nothing to group by */
@@ -69,8 +69,9 @@ BRUME_MUST_USE brume_status brume_policy_make(const char *location, const char *
                                               brume_policy **out, brume_error *error);
 
 /* The owner's declarations. Each is checked against the columns:
- * EUNKNOWN no such column (nearest name as hint); EARGUMENT bounds that are no numbers, reversed,
- * of a column that has no order; a domain with a value twice or not of the column's type. */
+ * EUNKNOWN no such column (nearest name as hint); EARGUMENT bounds that are not of the column's
+ * type, reversed, of a column that is neither a number nor a time; a domain with a value twice or
+ * not of the column's type. */
 BRUME_MUST_USE brume_status brume_policy_set_unit(brume_policy *policy, const char *column,
                                                   brume_error *error);
 BRUME_MUST_USE brume_status brume_policy_set_bounds(brume_policy *policy, const char *column,

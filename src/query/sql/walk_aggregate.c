@@ -157,13 +157,16 @@ static brume_node number_of_time(brume_builder *builder, brume_node argument,
         days = brume_build_arithmetic(builder, BRUME_OPERATION_SUBTRACT, argument,
                                       brume_build_literal(builder, date, "1970-01-01"));
         /* 0001-01-01 to 9999-12-31: no date is outside. */
-        return brume_build_clamp(builder, days, "-719162", "2932896");
+        return days && days->bounded ? days
+                                     : brume_build_clamp(builder, days, "-719162", "2932896");
     case BRUME_TYPE_TIMESTAMP:
         *shown_as = BRUME_FORMULA_TIMESTAMP;
         whole = brume_build_function(builder, "extract", parts, 2);
         whole = whole ? brume_build_function(builder, "floor", &whole, 1) : NULL;
         whole = whole ? brume_build_cast(builder, whole, seconds) : NULL;
-        return brume_build_clamp(builder, whole, "-62135596800", "253402300799");
+        return whole && whole->bounded
+                   ? whole
+                   : brume_build_clamp(builder, whole, "-62135596800", "253402300799");
     default:
         return argument;
     }

@@ -58,7 +58,8 @@ const brume_relation *brume_walk_table(brume_walk *walk, size_t index)
                                                       column->leaf != BRUME_LEAF_PLAIN ||
                                                       column->type.kind == BRUME_TYPE_TEXT);
         brume_node inside = reference;
-        if (column->low && column->high && brume_type_is_number(column->type))
+        if (column->low && column->high &&
+            (brume_type_is_number(column->type) || brume_type_is_time(column->type)))
             inside = brume_build_clamp(&walk->builder, reference, column->low, column->high);
         if (!inside)
             return NULL;
