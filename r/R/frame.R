@@ -26,15 +26,12 @@ records_frame <- function(records) {
   structure(columns, class = "data.frame", row.names = .set_row_names(length(flat)))
 }
 
-# The bar of each value of the j-th column: its own where bars differ, else that of the column, and what limits
-# cut. NA: none can be claimed, as where it is not known how much was cut.
+# The bar of each value of the j-th column: its own where bars differ, else that of the column. NA: none can be
+# claimed, as where it is not known how much limits cut; bar_why in the details says why.
 bars_of <- function(answer, j) {
-  column <- answer$columns[[j]]
-  own <- answer$row_error_95
-  if (is.null(own)) own <- rep(list(lapply(answer$columns, `[[`, "error_95")), length(answer$rows))
-  bars <- vapply(own, function(row) if (is.null(row[[j]])) NA_real_ else row[[j]], 0)
-  allowance <- if (is.null(column$cut_allowance)) 0 else column$cut_allowance
-  if (identical(column$cut_known, FALSE)) rep(NA_real_, length(bars)) else bars + allowance
+  own <- answer$rows_bar_95
+  if (is.null(own)) own <- rep(list(lapply(answer$columns, `[[`, "bar_95")), length(answer$rows))
+  vapply(own, function(row) if (is.null(row[[j]])) NA_real_ else as.numeric(row[[j]]), 0)
 }
 
 # The rows of a query; with bars each column of values is followed by its bars, <name>_error.

@@ -63,10 +63,10 @@ holds("an accuracy buys a price", {
 made <- function(...) list(columns = list(list(name = "k", role = "key"), list(name = "n", role = "value", error_95 = 3, ...)),
                            rows = list(list("a", 1), list(NULL, NULL)))
 bars <- function(answer) brume:::answer_frame(answer, TRUE)$n_error
-holds("what limits cut is in a bar, and where it is not known there is no bar", identical(bars(made()), c(3, 3)),
-      identical(bars(made(cut_allowance = 2)), c(5, 5)), all(is.na(bars(made(cut_allowance = 2, cut_known = FALSE)))),
-      identical(bars(c(made(), list(row_error_95 = list(list(NULL, 1), list(NULL, NULL))))), c(1, NA)),
-      identical(brume:::answer_frame(made(), TRUE)$k, c("a", NA)))
+holds("a bar is the one that every door shows, and where there is none it is NA", identical(bars(made(bar_95 = 5)), c(5, 5)),
+      all(is.na(bars(made(bar_95 = NULL, bar_why = "cut")))),
+      identical(bars(c(made(bar_95 = 5), list(rows_bar_95 = list(list(NULL, 1), list(NULL, NULL))))), c(1, NA)),
+      identical(brume:::answer_frame(made(bar_95 = 5), TRUE)$k, c("a", NA)))
 empty <- made()
 empty$rows <- list()
 holds("an answer without rows has its columns", identical(dim(brume:::answer_frame(empty, TRUE)), c(0L, 3L)))

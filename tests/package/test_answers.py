@@ -98,7 +98,7 @@ def main():
         ("every call answers in JSON", silent),
         ("no field has left an answer or changed its type", gone),
         (f"new fields are listed in {os.path.basename(path)}", new),
-        ("a field that leaves is found", [] if compare(found - {planted}, listed)[0] == [planted] else [planted]),
+        ("a field that leaves is found", [] if compare(listed - {planted}, listed)[0] == [planted] else [planted]),
     ]
     print(f"1..{len(tests)}")
     for number, (name, wrong) in enumerate(tests, 1):
