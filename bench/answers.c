@@ -117,6 +117,10 @@ static const question questions[] = {
     {"bots, 6 unequal groups", "SELECT cell, COUNT(*) FROM t GROUP BY cell", rows_bots, 6, 1},
     {"Pareto 1.8 to 500, COUNT", "SELECT COUNT(*) FROM t", rows_pareto_short, 1, 0},
     {"returning, COUNT", "SELECT COUNT(*) FROM t", rows_returning, 1, 0},
+    {"fixed before the rule of bars was measured on them:", NULL, NULL, 0, 0},
+    {"dialysis, COUNT", "SELECT COUNT(*) FROM t", rows_dialysis, 1, 0},
+    {"loans to 400, COUNT", "SELECT COUNT(*) FROM t", rows_loans, 1, 0},
+    {"log lines, COUNT", "SELECT COUNT(*) FROM t", rows_log_lines, 1, 0},
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 static long sets = 5;

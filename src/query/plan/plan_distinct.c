@@ -224,7 +224,7 @@ double brume_distinct_choice_share(const brume_plan *plan, const brume_measureme
 {
     int p = distinct->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
     return distinct->share *
-           (plan->limits_only ? 1 : brume_limited_histogram_share(p) + brume_limited_tail_share(p));
+           (plan->limits_only ? 1 : brume_limited_choice_share(p, 1, BRUME_CHOICE_TAIL, false));
 }
 
 /* What a unit's values move for a limit of 1, to the power p: replaced, those that go and those
@@ -238,7 +238,7 @@ static double groups_moved(const brume_plan *plan)
 static double histogram_part(const brume_plan *plan, double part, double tail, int p)
 {
     return plan->limits_only ? brume_subtract_down(part, tail)
-                             : brume_multiply_down(part, brume_limited_histogram_share(p));
+                             : brume_multiply_down(part, brume_limited_step_share(p, 1, BRUME_CHOICE_HISTOGRAM));
 }
 
 brume_status brume_distinct_price(const brume_plan *plan, const brume_measurement *measurement,
@@ -249,7 +249,7 @@ brume_status brume_distinct_price(const brume_plan *plan, const brume_measuremen
     if (!(measurement->share > 0))
         return BRUME_OK;                    /* nothing is bought */
     if (brume_distinct_chooses(distinct)) { /* a unit is in one bin, or part; replaced, in two */
-        double tail = brume_multiply_down(part, brume_limited_tail_share(p));
+        double tail = brume_multiply_down(part, brume_limited_step_share(p, 1, BRUME_CHOICE_TAIL));
         double choice = histogram_part(plan, part, tail, p);
         distinct->histogram_scale = scale_for(p, plan->shape.replace ? 2 : 1, choice);
         distinct->tail_scale = scale_for(p, plan->shape.replace ? 2 : 1, tail);

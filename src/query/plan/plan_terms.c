@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "number/rounding.h"
 #include "query/limit/clip.h"
-#include "query/limit/expect.h"
 #include "query/limit/grid.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
@@ -20,46 +19,45 @@
 
 /* ---- what was found out of one limit ---- */
 
+/* The bin of the most that one row adds. */
+static size_t base_of(const brume_plan_limit *limit)
+{
+    double most = limit->reach;
+    uint64_t reach = most < 0x1p62 ? (uint64_t)fmax(1, most) : UINT64_C(1) << 62;
+    return brume_limit_bin(reach, 1, BRUME_LIMIT_BINS);
+}
+
 bool brume_limit_counts_rows(const brume_plan_limit *limit)
 {
-    brume_found_limit nothing = {.of = limit};
-    return brume_found_histogram(&nothing).base == 0;
+    return base_of(limit) == 0;
 }
 
-brume_limit_histogram brume_found_histogram(const brume_found_limit *limit)
+static bool is_empty(const brume_looks *looks)
 {
-    double most = limit->of->reach;
-    uint64_t reach = most < 0x1p62 ? (uint64_t)fmax(1, most) : UINT64_C(1) << 62;
-    brume_limit_histogram made = {.noisy = limit->noisy,
-                                  .bins = limit->bins,
-                                  .gaussian = limit->gaussian,
-                                  .scale = limit->scale,
-                                  .base = brume_limit_bin(reach, 1, BRUME_LIMIT_BINS),
-                                  .first = limit->first,
-                                  .tail = limit->tail};
-    return made;
+    return !(looks->first.deviation > 0) && !brume_looks_histogram(looks);
 }
 
-brume_limit_histogram brume_found_counted(const brume_found_limit *limit,
-                                          double noisy[BRUME_LIMIT_BINS])
+brume_looks brume_found_looks(const brume_found_limit *limit)
 {
-    brume_limit_histogram made = brume_found_histogram(limit);
-    memcpy(noisy, limit->noisy, sizeof limit->noisy);
-    if (limit->bins > 0 && limit->bins < BRUME_LIMIT_BINS)
-        noisy[limit->bins - 1] = 0;
-    made.noisy = noisy;
-    made.bins = BRUME_LIMIT_BINS;
-    return made;
+    brume_looks all = limit->read;
+    brume_looks_pool(&all, &limit->bought);
+    all.base = base_of(limit->of);
+    return all;
+}
+
+bool brume_found_looked(const brume_found_limit *limit)
+{
+    return !is_empty(&limit->read) || !is_empty(&limit->bought);
 }
 
 bool brume_found_nothing(const brume_found_limit *limit)
 {
-    return limit->bins > 0 && limit->bin == BRUME_LIMIT_NO_BIN;
+    return brume_found_looked(limit) && !limit->choice.found;
 }
 
 bool brume_found_is_counted(const brume_found_limit *limit)
 {
-    return limit->bins > 0 && limit->bin != BRUME_LIMIT_NO_BIN;
+    return brume_found_looked(limit) && limit->choice.found;
 }
 
 const char *brume_found_earlier_word(const brume_found_limit *limit)
@@ -74,59 +72,60 @@ double brume_found_value(const brume_found_limit *limit)
     return limit->square ? brume_sqrt_up((double)limit->square) : brume_count_up(limit->limit);
 }
 
-/* How far choosing went, by the numbers that were drawn for it, or will go whatever is drawn: first
- * counts, and histograms where a sum is limited. */
+/* How far choosing went. Where nothing is bought yet: as far as earlier looks ask for, or as it
+ * goes whatever is drawn, first counts, and histograms where a sum is limited. */
 static brume_choice_step step_of(const brume_found_limit *limit)
 {
     if (limit->source != BRUME_LIMIT_AUTO)
         return BRUME_CHOICE_COUNT;
-    if (limit->tail.scale > 0)
-        return limit->tail.looks > 1 ? BRUME_CHOICE_AGAIN : BRUME_CHOICE_TAIL;
-    return limit->scale > 0 || !brume_limit_counts_rows(limit->of) ? BRUME_CHOICE_HISTOGRAM
-                                                                   : BRUME_CHOICE_COUNT;
+    if (!is_empty(&limit->bought)) {
+        brume_choice_step least = limit->bought.tail > 0                  ? BRUME_CHOICE_TAIL
+                                  : brume_looks_histogram(&limit->bought) ? BRUME_CHOICE_HISTOGRAM
+                                                                          : BRUME_CHOICE_COUNT;
+        return limit->step > least ? limit->step : least;
+    }
+    if (limit->read.tail > 0)
+        return limit->choice.in_doubt ? BRUME_CHOICE_AGAIN : BRUME_CHOICE_TAIL;
+    return brume_looks_histogram(&limit->read) || !brume_limit_counts_rows(limit->of)
+               ? BRUME_CHOICE_HISTOGRAM
+               : BRUME_CHOICE_COUNT;
 }
 
 /* ---- which limit it is ---- */
 
-/* By the rule, over so many groups, where `noise` is the scale for a limit of 1. A limit above the
- * owner's ceiling becomes the ceiling; its bin is then the last one whose units the ceiling does
- * not cut. */
-static void decide(brume_found_limit *limit, double noise, bool gaussian, double groups)
+/* By the rule, over so many groups, where `noise` is the scale for a limit of 1. */
+static brume_status decide(brume_found_limit *limit, double noise, bool gaussian, double groups,
+                           brume_error *error)
 {
     uint64_t ceiling = limit->of->ceiling;
-    brume_limit_histogram histogram = brume_found_histogram(limit);
-    limit->bin = brume_limit_decide(&histogram, brume_limit_need(noise, gaussian, groups));
-    limit->known = limit->bin != BRUME_LIMIT_NO_BIN || ceiling > 0 ||
-                   limit->of->of.kind != BRUME_TOTAL_SUM;
+    brume_looks looks = brume_found_looks(limit);
+    brume_limit_cost cost = {.noise_95 = noise * (gaussian ? 1.959964 : 2.995732),
+                             .gaussian = gaussian,
+                             .cut_share = brume_limit_cut_share(groups, limit->of->norm),
+                             .ceiling = ceiling};
+    BRUME_TRY(brume_limit_choose(&looks, &cost, &limit->choice, error));
+    limit->known = limit->choice.found || ceiling > 0 || limit->of->of.kind != BRUME_TOTAL_SUM;
     limit->square = 0;
-    limit->limit = 1;
-    if (limit->bin != BRUME_LIMIT_NO_BIN)
-        limit->limit = brume_limit_edge(limit->bin);
-    else if (ceiling > 0)
-        limit->limit = ceiling;
-    if (ceiling == 0 || limit->limit <= ceiling)
-        return;
-    limit->limit = ceiling;
-    limit->bin = brume_limit_bins(ceiling) - 1;
-    if (brume_limit_edge(limit->bin) > ceiling)
-        limit->bin--; /* not the first bin: its edge is 1 */
+    limit->limit = limit->choice.found ? limit->choice.limit : ceiling > 0 ? ceiling : 1;
+    return BRUME_OK;
 }
 
-void brume_terms_decide(const brume_terms *terms, size_t index, brume_found_limit *limit)
+brume_status brume_terms_decide(const brume_terms *terms, size_t index, brume_found_limit *limit,
+                                brume_error *error)
 {
     const brume_plan *plan = terms->plan;
     double noise = 0;
     for (size_t i = 0; i < plan->measure_count; i++)
         if (brume_plan_limit_index(plan, i) == (int)index)
             noise = fmax(noise, terms->measures[i].noise);
-    decide(limit, noise, plan->noise != BRUME_NOISE_DISCRETE_LAPLACE, terms->groups);
+    return decide(limit, noise, plan->noise != BRUME_NOISE_DISCRETE_LAPLACE, terms->groups, error);
 }
 
-void brume_terms_decide_distinct(const brume_terms *terms, size_t measurement,
-                                 brume_found_limit *limit)
+brume_status brume_terms_decide_distinct(const brume_terms *terms, size_t measurement,
+                                         brume_found_limit *limit, brume_error *error)
 {
     bool gaussian = terms->plan->measurements[measurement].noise != BRUME_NOISE_DISCRETE_LAPLACE;
-    decide(limit, terms->distinct[measurement].scale, gaussian, terms->groups);
+    return decide(limit, terms->distinct[measurement].scale, gaussian, terms->groups, error);
 }
 
 /* ---- making terms ---- */
@@ -148,8 +147,7 @@ static brume_found_limit not_found_yet(const brume_plan_limit *of)
                                .source = of->source,
                                .known = of->source != BRUME_LIMIT_AUTO,
                                .limit = of->limit,
-                               .square = of->square,
-                               .bin = BRUME_LIMIT_NO_BIN};
+                               .square = of->square};
 }
 
 static brume_status open(const brume_plan *plan, const brume_terms *found, brume_terms **out,
@@ -186,6 +184,15 @@ static size_t count_choices(const brume_terms *terms)
     return count;
 }
 
+static size_t count_counted(const brume_terms *terms)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < terms->plan->limit_count; i++)
+        count += terms->limits[i].source == BRUME_LIMIT_AUTO &&
+                 brume_limit_counts_rows(&terms->plan->limits[i]);
+    return count;
+}
+
 /* The noise for a limit of 1, and what choosing takes. */
 static brume_status price_totals(brume_terms *terms, brume_error *error)
 {
@@ -194,6 +201,7 @@ static brume_status price_totals(brume_terms *terms, brume_error *error)
                                  .replace = plan->shape.replace,
                                  .pairs = brume_shape_pairs(&plan->shape),
                                  .choices = count_choices(terms),
+                                 .counted = count_counted(terms),
                                  .choices_only = plan->limits_only};
     for (size_t i = 0; i < plan->limit_count; i++) { /* what one limit buys, each pays for */
         brume_choice_step step = step_of(&terms->limits[i]);
@@ -270,16 +278,16 @@ static brume_status make(brume_terms *terms, brume_error *error)
     if (plan->measure_count > 0)
         BRUME_TRY(plan->by_totals ? price_totals(terms, error) : price_rows(terms, error));
     for (size_t i = 0; i < plan->limit_count; i++)
-        if (terms->limits[i].bins > 0)
-            brume_terms_decide(terms, i, &terms->limits[i]);
+        if (brume_found_looked(&terms->limits[i]))
+            BRUME_TRY(brume_terms_decide(terms, i, &terms->limits[i], error));
     apply_limits(terms);
     for (size_t i = 0; i < plan->measurement_count; i++) {
         brume_distinct_terms *distinct = &terms->distinct[i];
         if (!distinct->limit.of)
             continue;
         BRUME_TRY(brume_distinct_price(plan, &plan->measurements[i], distinct, error));
-        if (distinct->limit.bins > 0)
-            brume_terms_decide_distinct(terms, i, &distinct->limit);
+        if (brume_found_looked(&distinct->limit))
+            BRUME_TRY(brume_terms_decide_distinct(terms, i, &distinct->limit, error));
     }
     return BRUME_OK;
 }
@@ -345,6 +353,20 @@ bool brume_terms_cut_is_unknown(const brume_terms *terms, size_t aggregate)
     return adds_up && limit && brume_found_nothing(limit) && limit->of->ceiling == 0;
 }
 
+double brume_terms_allowance(const brume_terms *terms, size_t aggregate)
+{
+    const brume_plan_aggregate *from = &terms->plan->aggregates[aggregate];
+    const brume_found_limit *limit = brume_terms_limit_of(terms, aggregate);
+    if (from->distinct >= 0)
+        limit = &terms->distinct[from->distinct].limit;
+    if (!limit || !brume_found_looked(limit))
+        return 0;
+    if (!limit->choice.found)
+        return limit->of->ceiling > 0 ? 0 : NAN;
+    return limit->choice.allowance *
+           (from->distinct >= 0 ? 1 : brume_plan_limit_step(terms->plan, limit->of));
+}
+
 double brume_terms_groups_choice_share(const brume_terms *terms)
 {
     const brume_plan *plan = terms->plan;
@@ -353,7 +375,8 @@ double brume_terms_groups_choice_share(const brume_terms *terms)
     if (plan->limits_only)
         return brume_plan_joint_share(plan);
     int p = plan->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
-    return brume_plan_joint_share(plan) * brume_limited_choice_share(p, plan->amount, terms->step);
+    return brume_plan_joint_share(plan) *
+           brume_limited_choice_share(p, plan->amount, terms->step, count_counted(terms) > 0);
 }
 
 double brume_terms_choice_share(const brume_terms *terms)

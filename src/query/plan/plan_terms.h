@@ -11,7 +11,7 @@
 #ifndef BRUME_QUERY_PLAN_TERMS_H
 #define BRUME_QUERY_PLAN_TERMS_H
 
-#include "query/limit/choose.h"
+#include "query/limit/bar.h"
 #include "query/plan/plan.h"
 #include "query/price/limited.h"
 
@@ -26,19 +26,16 @@ typedef enum brume_limit_earlier {
 typedef struct brume_found_limit {
     const brume_plan_limit *of; /* NULL: there is none (a measurement that is not DISTINCT) */
     /* Found out: */
-    brume_limit_source source; /* the plan's; LEDGER where the looks were read, not bought */
+    brume_limit_source source; /* the plan's; LEDGER where looks that were read are enough */
     brume_limit_earlier earlier;
-    double noisy[BRUME_LIMIT_BINS]; /* units in each bin of their norms (limit/grid.h) */
-    size_t bins;                    /* 0: nobody looked */
-    bool gaussian;
-    double scale; /* of the histogram; 0: it was not needed */
-    brume_limit_count first;
-    brume_limit_tail tail;
+    brume_looks read;       /* what the ledger has of earlier releases, pooled */
+    brume_looks bought;     /* what this release drew */
+    brume_choice_step step; /* how far it went; nothing where `bought` is empty */
     /* What follows: */
+    brume_limit_choice choice; /* by all looks; where there are none, what is known without */
     bool known;      /* false: nobody looked yet, or too few units to find one; it counts as 1 */
     uint64_t limit;  /* T, in grid steps, at least 1; rounded up where `square` is not 0, */
     uint64_t square; /* the square of a T that is no whole number; else 0 */
-    size_t bin;      /* of the limit, BRUME_LIMIT_NO_BIN: not found */
 } brume_found_limit;
 
 /* The limit on the pairs of a count of values, and noise that its part of the price buys. */
@@ -78,19 +75,21 @@ const brume_found_limit *brume_terms_measure_limit(const brume_terms *terms, siz
 const brume_found_limit *brume_terms_limit_of(const brume_terms *terms, size_t aggregate);
 
 /* Decide limit number `index` of the groups, and that of a count of values, by the looks in *limit.
- * Where none is found it is the ceiling, 1 for counts, else none. */
-void brume_terms_decide(const brume_terms *terms, size_t index, brume_found_limit *limit);
-void brume_terms_decide_distinct(const brume_terms *terms, size_t measurement,
-                                 brume_found_limit *limit);
+ * Where none is found it is the ceiling, 1 for counts, else none. EMEMORY. */
+BRUME_MUST_USE brume_status brume_terms_decide(const brume_terms *terms, size_t index,
+                                               brume_found_limit *limit, brume_error *error);
+BRUME_MUST_USE brume_status brume_terms_decide_distinct(const brume_terms *terms,
+                                                        size_t measurement,
+                                                        brume_found_limit *limit,
+                                                        brume_error *error);
 
-/* The histogram of a limit, for the rule: it ends with the owner's ceiling, its last bin is open.
- * And for what was cut: the tail was counted beyond the ceiling, and it alone tells where the units
- * of the open bin are, so that `noisy`, which is filled in, has none there. */
-brume_limit_histogram brume_found_histogram(const brume_found_limit *limit);
-brume_limit_histogram brume_found_counted(const brume_found_limit *limit,
-                                          double noisy[BRUME_LIMIT_BINS]);
+/* All looks at a limit, those that were read and those that were bought. */
+brume_looks brume_found_looks(const brume_found_limit *limit);
 
-/* Does one row add 1 to what is limited? Then the first count comes before the histogram (tail.h).
+/* Is there any look at it? */
+bool brume_found_looked(const brume_found_limit *limit);
+
+/* Does one row add 1 to what is limited? Then the first count comes before the histogram (looks.h).
  */
 bool brume_limit_counts_rows(const brume_plan_limit *limit);
 
@@ -111,6 +110,11 @@ double brume_found_value(const brume_found_limit *limit);
 /* A count or a sum whose limit was not found, without a ceiling: nobody knows what was cut of it.
  */
 bool brume_terms_cut_is_unknown(const brume_terms *terms, size_t aggregate);
+
+/* By how much the bar of a count, a sum or a count of values is longer than that of its noise, in
+ * the units of the query: for what a limit that was chosen cuts. 0 where a limit cuts nothing or is
+ * not of this kind; NaN: nobody knows. */
+double brume_terms_allowance(const brume_terms *terms, size_t aggregate);
 
 /* Which part of the price is for choosing limits, by the steps that were bought; of the groups'
  * limits alone. */

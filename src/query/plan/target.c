@@ -94,15 +94,16 @@ static bool good_enough(const search *all, const brume_terms *terms)
         beta /= (double)terms->plan->query->aggregate_count * (double)terms->plan->shape.cells;
     for (size_t i = 0; i < terms->plan->query->aggregate_count; i++) {
         const brume_plan_aggregate *from = &terms->plan->aggregates[i];
-        double width = 0, allowed = target->within;
+        double width = 0, allowed = target->within; /* all of the bar: noise and what is cut */
+        double cut = brume_terms_allowance(terms, i);
         switch (terms->plan->query->aggregates[i].kind) {
         case BRUME_AGGREGATE_COUNT_ROWS:
         case BRUME_AGGREGATE_COUNT:
         case BRUME_AGGREGATE_COUNT_UNITS:
-            width = brume_terms_width(terms, (size_t)from->count, beta);
+            width = brume_terms_width(terms, (size_t)from->count, beta) + cut;
             break;
         case BRUME_AGGREGATE_SUM:
-            width = sum_width(terms, from, beta);
+            width = sum_width(terms, from, beta) + cut;
             break;
         case BRUME_AGGREGATE_AVG:
             width = mean_width(terms, from, beta, target->at_least);
@@ -116,7 +117,7 @@ static bool good_enough(const search *all, const brume_terms *terms)
             allowed = target->rank;
             break;
         case BRUME_AGGREGATE_COUNT_DISTINCT:
-            width = brume_terms_distinct_width(terms, (size_t)from->distinct, beta);
+            width = brume_terms_distinct_width(terms, (size_t)from->distinct, beta) + cut;
             break;
         case BRUME_AGGREGATE_VAR_SAMP:
         case BRUME_AGGREGATE_STDDEV_POP:

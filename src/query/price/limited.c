@@ -240,60 +240,47 @@ static bool can_be_priced(const brume_measure *measures, size_t count, brume_noi
     return true;
 }
 
-/* Of epsilon (p = 1), or of rho and mu^2. Below a price of 1 the first count is to see as many
- * units as at 1, up to a point: they are people, and do not become fewer with the price. */
-static double count_share(int p, double epsilon)
+/* Of epsilon (p = 1), or of rho and mu^2. The first count is to see as many units at every price,
+ * as far as that goes: they are people, and do not become fewer with the price. */
+double brume_limited_step_share(int p, double epsilon, brume_choice_step step)
 {
-    return p == 1 ? fmin(0.15, 0.06 / fmin(1, epsilon)) : 0.04;
+    static const double shares[] = {[BRUME_CHOICE_COUNT] = 0.04,
+                                    [BRUME_CHOICE_HISTOGRAM] = 0.08,
+                                    [BRUME_CHOICE_TAIL] = 0.12,
+                                    [BRUME_CHOICE_AGAIN] = 0.15};
+    return p == 1 && step == BRUME_CHOICE_COUNT ? fmin(0.12, fmax(0.05, 0.12 / epsilon))
+                                                : shares[step];
 }
 
-double brume_limited_histogram_share(int p)
+double brume_limited_choice_share(int p, double epsilon, brume_choice_step step, bool counted)
 {
-    return p == 1 ? 0.09 : 0.2;
-}
-
-double brume_limited_tail_share(int p)
-{
-    return p == 1 ? 0.13 : 0.06;
-}
-
-static double again_share(int p)
-{
-    return p == 1 ? 0.2 : 0.1;
-}
-
-double brume_limited_choice_share(int p, double epsilon, brume_choice_step step)
-{
-    double shares[] = {[BRUME_CHOICE_COUNT] = count_share(p, epsilon),
-                       [BRUME_CHOICE_HISTOGRAM] = brume_limited_histogram_share(p),
-                       [BRUME_CHOICE_TAIL] = brume_limited_tail_share(p),
-                       [BRUME_CHOICE_AGAIN] = again_share(p)};
     double sum = 0;
-    for (int i = 0; i <= (int)step; i++)
-        sum += shares[i];
+    for (int i = counted ? BRUME_CHOICE_COUNT : BRUME_CHOICE_HISTOGRAM; i <= (int)step; i++)
+        sum += brume_limited_step_share(p, epsilon, (brume_choice_step)i);
     return sum;
 }
 
-/* A count of units above an edge moves by 1 at most in both adjacencies; a histogram, and the parts
- * of a tail together, by 2 where a unit is replaced. */
+/* A count of units above an edge moves by 1 at most in both adjacencies; the numbers of a histogram
+ * together, and those of a tail, by 2 where a unit is replaced. */
 static brume_status pay_choice(const brume_limited_shape *shape, double whole, int p,
                                brume_limited_price *limited, brume_error *error)
 {
-    double choices = (double)shape->choices, moved = (shape->replace ? 2 : 1) * choices;
-    double first = count_share(p, whole), histogram = brume_limited_histogram_share(p);
-    if (shape->choices == 0)
-        return BRUME_OK;
-    if (shape->choices_only)
-        histogram += 1 - brume_limited_choice_share(p, whole, BRUME_CHOICE_AGAIN);
-    /* 1 - 2^-50: these shares are no doubles, and the parts must not exceed the whole */
-    limited->count_scale = scale_up(whole, first * (1 - 0x1p-50), choices, p);
-    limited->histogram_scale = scale_up(whole, histogram * (1 - 0x1p-50), moved, p);
-    limited->tail_scale = scale_up(whole, brume_limited_tail_share(p) * (1 - 0x1p-50), moved, p);
-    limited->again_scale = scale_up(whole, again_share(p) * (1 - 0x1p-50), moved, p);
-    BRUME_TRY(check_scale(limited->count_scale, error));
-    BRUME_TRY(check_scale(limited->histogram_scale, error));
-    BRUME_TRY(check_scale(limited->tail_scale, error));
-    return check_scale(limited->again_scale, error);
+    double *const scales[] = {&limited->count_scale, &limited->histogram_scale,
+                              &limited->tail_scale, &limited->again_scale};
+    for (int i = BRUME_CHOICE_COUNT; shape->choices > 0 && i <= BRUME_CHOICE_AGAIN; i++) {
+        double share = brume_limited_step_share(p, whole, (brume_choice_step)i);
+        double moved = (shape->replace ? 2 : 1) * (double)shape->choices;
+        if (i == BRUME_CHOICE_COUNT)
+            moved = (double)shape->counted;
+        else if (i == BRUME_CHOICE_HISTOGRAM && shape->choices_only)
+            share += 1 - brume_limited_choice_share(p, whole, BRUME_CHOICE_AGAIN, shape->counted);
+        if (!(moved > 0))
+            continue;
+        /* 1 - 2^-50: these shares are no doubles, and the parts must not exceed the whole */
+        *scales[i] = scale_up(whole, share * (1 - 0x1p-50), moved, p);
+        BRUME_TRY(check_scale(*scales[i], error));
+    }
+    return BRUME_OK;
 }
 
 brume_status brume_limited_pay(brume_measure *measures, size_t count,
@@ -317,8 +304,8 @@ brume_status brume_limited_pay(brume_measure *measures, size_t count,
     double part = delta_part(measures, count, keys, delta);
     double taken = 0, usual = 0;
     if (shape->choices > 0) {
-        taken = brume_limited_choice_share(p, whole, step);
-        usual = brume_limited_choice_share(p, whole, BRUME_CHOICE_TAIL);
+        taken = brume_limited_choice_share(p, whole, step, shape->counted);
+        usual = brume_limited_choice_share(p, whole, BRUME_CHOICE_TAIL, shape->counted);
     }
     size_t first = keys ? 1 : 0;
     double own = 0; /* of the keys: they come first, before it is known which steps are bought */

@@ -5,12 +5,10 @@
  * The noise of a measure is in proportion to its sensitivity: `noise` is the scale for 1.
  *
  * What is paid for, each for all limits or measures together:
- *   - choosing, in steps of which each is bought only if what is known asks for it (tail.h), and
- *     none where every limit is known. Of epsilon, and of rho or mu^2:
- *       first counts  0.06 (up to 0.15 where epsilon is below 1)  0.04
- *       histograms    0.09                                        0.2
- *       tails         0.13                                        0.06
- *       second tails  0.2                                         0.1
+ *   - choosing, in steps of which each is bought only if what is known asks for it (limit/looks.h),
+ * and none where every limit is known. Shares of epsilon, and of rho or mu^2: first counts  0.12
+ * (less where epsilon is above 1: 0.05 from 2.4 on)  0.04 histograms    0.08 0.08 tails 0.12 0.12
+ *       second tails  0.15                                                    0.15
  *   - private keys: an equal share with the measures of what all steps but the last would leave,
  *     whatever is bought; each unit keeps one key;
  *   - the measures: the rest, in equal shares; quantiles and modes among them.
@@ -24,7 +22,8 @@
 typedef struct brume_limited_shape {
     uint64_t cells;    /* groups; 0: private keys, as many as are shown */
     bool replace;      /* charge as under replacement */
-    size_t choices;    /* limits that are still to be chosen, each from a histogram */
+    size_t choices;    /* limits that are still to be chosen, each from a histogram, */
+    size_t counted;    /* and those of them that have a first count: where one row adds 1 */
     uint64_t pairs;    /* of a group and an undeclared value, that a unit votes for in a mode */
     bool choices_only; /* nothing is measured: the price is for choosing */
 } brume_limited_shape;
@@ -51,12 +50,11 @@ typedef enum brume_choice_step {
 double brume_limited_distance(const brume_measure *measure, const brume_limited_shape *shape,
                               int p);
 
-/* Which share of the price choosing takes, up to a step. `epsilon` is the price where p = 1. */
-double brume_limited_choice_share(int p, double epsilon, brume_choice_step step);
+/* Which share of the price one step of choosing takes. `epsilon` is the price where p = 1. */
+double brume_limited_step_share(int p, double epsilon, brume_choice_step step);
 
-/* Of the histograms alone, and of the tails. */
-double brume_limited_histogram_share(int p);
-double brume_limited_tail_share(int p);
+/* Which share of the price choosing takes, up to a step, with first counts or without. */
+double brume_limited_choice_share(int p, double epsilon, brume_choice_step step, bool counted);
 
 /* Is Gaussian noise the better one for so many measures and cells at (epsilon, delta)? */
 bool brume_limited_prefers_gaussian(size_t measures, uint64_t cells, double epsilon, double delta);

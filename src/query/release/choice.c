@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "query/limit/spread.h"
-#include "query/limit/tail.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
 #include "query/release/draw_distinct.h"
@@ -31,30 +29,17 @@ static brume_status find_shown(const brume_plan *plan, const brume_collected *co
     return BRUME_OK;
 }
 
-/* ---- what is counted ---- */
+/* ---- looks ---- */
 
-/* The true histogram of a limit: it lives as long as noisy numbers are drawn from it. It goes on
- * beyond the owner's ceiling, so that the units that a ceiling cuts can be counted. */
-typedef struct true_bins {
+/* The true histogram of a limit, and what its numbers cost: it lives as long as noisy numbers are
+ * drawn from it. */
+typedef struct counting {
     int64_t units[BRUME_LIMIT_BINS];
-} true_bins;
+    brume_noise_kind noise;
+    brume_bits *bits;
+} counting;
 
-static brume_status find_bins(const brume_terms *terms, brume_found_limit *limit,
-                              brume_collected *collected, const bool *shown, true_bins *all,
-                              brume_error *error)
-{
-    const brume_plan_limit *of = limit->of;
-    uint64_t units[BRUME_LIMIT_BINS];
-    limit->bins = brume_limit_bins(of->ceiling);
-    limit->gaussian = terms->plan->noise != BRUME_NOISE_DISCRETE_LAPLACE;
-    BRUME_TRY(brume_collected_histogram(collected, &of->of, of->norm, BRUME_LIMIT_BINS, shown,
-                                        units, error));
-    for (size_t i = 0; i < BRUME_LIMIT_BINS; i++)
-        all->units[i] = (int64_t)units[i];
-    return BRUME_OK;
-}
-
-static int64_t units_in(const true_bins *all, size_t from, size_t end)
+static int64_t units_in(const counting *all, size_t from, size_t end)
 {
     int64_t sum = 0;
     for (size_t i = from; i < end; i++)
@@ -62,84 +47,107 @@ static int64_t units_in(const true_bins *all, size_t from, size_t end)
     return sum;
 }
 
-static brume_status draw_histogram(const brume_terms *terms, brume_found_limit *limit,
-                                   const true_bins *all, brume_bits *bits, brume_error *error)
+/* Draw a number for each of the counts and pool it with what was bought before for the same. */
+static brume_status draw(const counting *all, double scale, const int64_t *truth, size_t count,
+                         brume_noisy *numbers, brume_error *error)
 {
-    true_bins open = *all; /* the last bin is */
-    open.units[limit->bins - 1] = units_in(all, limit->bins - 1, BRUME_LIMIT_BINS);
-    limit->scale = terms->limited.histogram_scale;
-    return brume_draw_counts(terms->plan->noise, limit->scale, open.units, limit->bins, bits,
-                             limit->noisy, error);
-}
-
-/* The first count: of the units in bin `from` and above. `*quiet`: it says that nothing more is to
- * be bought. */
-static brume_status draw_first(const brume_terms *terms, brume_found_limit *limit, size_t from,
-                               const true_bins *all, brume_bits *bits, bool *quiet,
-                               brume_error *error)
-{
-    int64_t above = units_in(all, from, BRUME_LIMIT_BINS);
-    brume_limit_count drawn = {.from = from, .scale = terms->limited.count_scale};
-    BRUME_TRY(
-        brume_draw_counts(terms->plan->noise, drawn.scale, &above, 1, bits, &drawn.noisy, error));
-    limit->first = drawn;
-    brume_limit_histogram histogram = brume_found_histogram(limit);
-    *quiet = brume_limit_is_quiet(&histogram);
+    double noisy[BRUME_LIMIT_BINS + BRUME_LIMIT_PARTS];
+    double deviation = all->noise == BRUME_NOISE_DISCRETE_LAPLACE ? M_SQRT2 * scale : scale;
+    BRUME_TRY(brume_draw_counts(all->noise, scale, truth, count, all->bits, noisy, error));
+    for (size_t i = 0; i < count; i++)
+        brume_noisy_pool(&numbers[i], noisy[i], deviation);
     return BRUME_OK;
 }
 
-/* The tail above the limit, and once more where it is in doubt and the limit can go up. */
-static brume_status draw_tail(const brume_terms *terms, brume_found_limit *limit,
-                              const true_bins *all, brume_bits *bits, brume_error *error)
+/* The tail: each bin below the parts, and the parts; disjoint, so that a unit is in one of them. */
+static brume_status draw_tail(const counting *all, double scale, brume_looks *bought,
+                              brume_error *error)
 {
-    int64_t parts[BRUME_LIMIT_PARTS];
-    double again[BRUME_LIMIT_PARTS];
-    brume_limit_tail drawn = {
-        .from = limit->bin + 1, .looks = 1, .scale = terms->limited.tail_scale};
-    for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
-        parts[i] = units_in(all, brume_limit_part_from(drawn.from, i, BRUME_LIMIT_BINS),
-                            brume_limit_part_from(drawn.from, i + 1, BRUME_LIMIT_BINS));
-    BRUME_TRY(brume_draw_counts(terms->plan->noise, drawn.scale, parts, BRUME_LIMIT_PARTS, bits,
-                                drawn.noisy, error));
-    limit->tail = drawn;
-    brume_limit_histogram histogram = brume_found_histogram(limit);
-    bool highest = limit->of->ceiling > 0 && limit->limit >= limit->of->ceiling;
-    if (highest || !brume_limit_is_in_doubt(&histogram))
+    int64_t truth[BRUME_LIMIT_BINS + BRUME_LIMIT_PARTS];
+    brume_noisy numbers[BRUME_LIMIT_BINS + BRUME_LIMIT_PARTS];
+    size_t body = bought->tail;
+    for (size_t i = 0; i < body; i++) {
+        truth[i] = all->units[i];
+        numbers[i] = bought->bin[i];
+    }
+    for (size_t p = 0; p < BRUME_LIMIT_PARTS; p++) {
+        truth[body + p] =
+            units_in(all, brume_looks_part(bought->tail, p), brume_looks_part(bought->tail, p + 1));
+        numbers[body + p] = bought->part[p];
+    }
+    BRUME_TRY(draw(all, scale, truth, body + BRUME_LIMIT_PARTS, numbers, error));
+    memcpy(bought->bin, numbers, body * sizeof *numbers);
+    memcpy(bought->part, &numbers[body], sizeof bought->part);
+    return BRUME_OK;
+}
+
+brume_status brume_look(const uint64_t units[BRUME_LIMIT_BINS], const brume_look_prices *prices,
+                        brume_bits *bits, brume_decider decide, void *context,
+                        brume_found_limit *limit, brume_error *error)
+{
+    counting all = {.noise = prices->noise, .bits = bits};
+    brume_looks *bought = &limit->bought;
+    for (size_t i = 0; i < BRUME_LIMIT_BINS; i++)
+        all.units[i] = (int64_t)units[i];
+    bought->gaussian = prices->noise != BRUME_NOISE_DISCRETE_LAPLACE;
+    if (prices->first > 0) {
+        int64_t above = units_in(&all, 1, BRUME_LIMIT_BINS);
+        BRUME_TRY(draw(&all, prices->first, &above, 1, &bought->first, error));
+        limit->step = BRUME_CHOICE_COUNT;
+        brume_looks looks = brume_found_looks(limit);
+        if (brume_looks_are_quiet(&looks))
+            return BRUME_OK;
+    }
+    BRUME_TRY(draw(&all, prices->histogram, all.units, BRUME_LIMIT_BINS, bought->bin, error));
+    limit->step = BRUME_CHOICE_HISTOGRAM;
+    BRUME_TRY(decide(context, limit, error));
+    if (!limit->choice.found)
         return BRUME_OK;
-    BRUME_TRY(brume_draw_counts(terms->plan->noise, terms->limited.again_scale, parts,
-                                BRUME_LIMIT_PARTS, bits, again, error));
-    brume_limit_look_again(&histogram, again, terms->limited.again_scale);
-    limit->tail = histogram.tail;
+    brume_looks looks = brume_found_looks(limit);
+    bought->tail = brume_looks_next_tail(&looks);
+    BRUME_TRY(draw_tail(&all, prices->tail, bought, error));
+    limit->step = BRUME_CHOICE_TAIL;
+    BRUME_TRY(decide(context, limit, error));
+    if (!limit->choice.in_doubt || !(prices->again > 0))
+        return BRUME_OK;
+    BRUME_TRY(draw_tail(&all, prices->again, bought, error));
+    limit->step = BRUME_CHOICE_AGAIN;
     return BRUME_OK;
 }
 
 /* ---- the choice ---- */
 
+typedef struct deciding {
+    const brume_terms *terms;
+    size_t index;
+} deciding;
+
+static brume_status decide_limit(void *context, brume_found_limit *limit, brume_error *error)
+{
+    const deciding *of = context;
+    return brume_terms_decide(of->terms, of->index, limit, error);
+}
+
 /* Look for one limit of the groups, as far as the looks ask for more: what they cost all together
- * is known from the looks alone (plan_terms.h). */
+ * is known from how far they went (plan_terms.h). */
 static brume_status look(const brume_terms *terms, size_t index, brume_collected *collected,
                          const bool *shown, brume_bits *bits, brume_found_limit *limit,
                          brume_error *error)
 {
-    true_bins all;
-    bool quiet = false, counts = brume_limit_counts_rows(limit->of);
+    const brume_plan_limit *of = limit->of;
+    const brume_limited_price *paid = &terms->limited;
+    uint64_t units[BRUME_LIMIT_BINS];
+    brume_look_prices prices = {.noise = terms->plan->noise,
+                                .first = brume_limit_counts_rows(of) ? paid->count_scale : 0,
+                                .histogram = paid->histogram_scale,
+                                .tail = paid->tail_scale,
+                                .again = paid->again_scale};
+    deciding context = {terms, index};
     if (limit->source != BRUME_LIMIT_AUTO)
         return BRUME_OK;
-    BRUME_TRY(find_bins(terms, limit, collected, shown, &all, error));
-    if (counts)
-        BRUME_TRY(draw_first(terms, limit, 1, &all, bits, &quiet, error));
-    if (quiet)
-        return BRUME_OK;
-    BRUME_TRY(draw_histogram(terms, limit, &all, bits, error));
-    brume_terms_decide(terms, index, limit);
-    if (limit->bin == BRUME_LIMIT_NO_BIN)
-        return BRUME_OK;
-    if (!counts)
-        BRUME_TRY(draw_first(terms, limit, limit->bin + 1, &all, bits, &quiet, error));
-    brume_limit_histogram histogram = brume_found_histogram(limit);
-    if (quiet && limit->bin <= histogram.base)
-        return BRUME_OK;
-    return draw_tail(terms, limit, &all, bits, error);
+    BRUME_TRY(brume_collected_histogram(collected, &of->of, of->norm, BRUME_LIMIT_BINS, shown,
+                                        units, error));
+    return brume_look(units, &prices, bits, decide_limit, &context, limit, error);
 }
 
 static brume_status look_for_all(brume_terms *found, brume_collected *const *collected,
@@ -268,12 +276,8 @@ static brume_status present_limit(const brume_plan *plan, const brume_found_limi
         values[1] =
             (brume_value){.kind = BRUME_VALUE_NUMBER,
                           .number = (double)limit->limit * brume_plan_limit_step(plan, limit->of)};
-    if (brume_found_is_counted(limit)) {
-        double noisy[BRUME_LIMIT_BINS];
-        brume_limit_histogram histogram = brume_found_counted(limit, noisy);
-        values[2] = (brume_value){.kind = BRUME_VALUE_NUMBER,
-                                  .number = ceil(brume_limit_cut_units(&histogram, limit->bin))};
-    }
+    if (brume_found_is_counted(limit) && limit->choice.hidden >= 0)
+        values[2] = (brume_value){.kind = BRUME_VALUE_NUMBER, .number = ceil(limit->choice.hidden)};
     for (size_t j = 0; j < 3; j++)
         BRUME_TRY(brume_query_answer_set(answer, row, j, &values[j], error));
     return BRUME_OK;

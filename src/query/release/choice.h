@@ -1,13 +1,12 @@
-/* The choice of limits: a noisy histogram for each limit that nobody knows yet, and the rule that
- * makes a limit of it (limit/choose.h). A release like any other: it is paid for, recorded before
- * anything else of the query is drawn, and read again for free by queries with the same rows,
- * groups and statistic. proofs/limits.md.
+/* The choice of limits: looks at the units of each limit that nobody knows yet (limit/looks.h), and
+ * the rule that makes a limit of them (limit/bar.h). A look is a release like any other: it is paid
+ * for, recorded before anything else of the query is drawn, and read again for free by queries with
+ * the same rows, groups and statistic. proofs/limits.md.
  *
- * A recorded choice is used only if it found a limit and its noise is at most twice that of the
- * histogram that the price at hand would buy; else the limit is chosen again, and that is recorded
- * beside it. Of several the one with the least noise is used. So a choice that was bought for very
- * little decides nothing for those who pay more. What is decided depends on the ledger and the
- * price alone, both public, so `explain` decides the same. */
+ * Looks are pooled: each query decides by all that were ever bought, for its own price, so that no
+ * single draw decides for good. A query buys looks of its own unless those that are recorded have
+ * at most half of the variance that its price would buy: two looks of the same price are enough.
+ * That is a function of the ledger and the price, both public, so `explain` knows it too. */
 #ifndef BRUME_QUERY_CHOICE_H
 #define BRUME_QUERY_CHOICE_H
 
@@ -20,6 +19,22 @@ typedef struct brume_choice_keeper {
     brume_status (*keep)(void *context, const brume_terms *terms, brume_error *error);
     void *context;
 } brume_choice_keeper;
+
+/* The noise of looks that are paid for: scales, or sigmas. 0: this look is not bought. */
+typedef struct brume_look_prices {
+    brume_noise_kind noise;
+    double first, histogram, tail, again;
+} brume_look_prices;
+
+/* Decides a limit by the looks in it. */
+typedef brume_status (*brume_decider)(void *context, brume_found_limit *limit, brume_error *error);
+
+/* Look at a limit whose units are so many in each bin, as far as the looks ask for more. What is
+ * bought is in limit->bought and limit->step. */
+BRUME_MUST_USE brume_status brume_look(const uint64_t units[BRUME_LIMIT_BINS],
+                                       const brume_look_prices *prices, brume_bits *bits,
+                                       brume_decider decide, void *context,
+                                       brume_found_limit *limit, brume_error *error);
 
 /* Look for the limits that the terms do not know, over the groups that are drawn, make new terms of
  * what was found, and tell the keeper (NULL: nobody). Nothing is drawn where all limits are known.

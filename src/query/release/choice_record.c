@@ -89,11 +89,9 @@ static brume_status key_of(const brume_question *question, const brume_plan *pla
     free(names);
     if (status != BRUME_OK)
         return status;
-    /* "counted": earlier choices under a ceiling did not count the units above it */
-    snprintf(shape, sizeof shape, "limit %d norm %d ceiling %llu%s cells %llu", (int)limit->of.kind,
-             limit->norm, (unsigned long long)limit->ceiling, limit->ceiling ? " counted" : "",
+    snprintf(shape, sizeof shape, "limit %d norm %d cells %llu", (int)limit->of.kind, limit->norm,
              (unsigned long long)plan->shape.cells);
-    const char *what = of->distinct ? "choice of a limit on distinct values" : "choice of a limit";
+    const char *what = of->distinct ? "looks at distinct values" : "looks at units";
     const char *first[] = {what, statement, shape};
     status = brume_digest(first, 3, key, error);
     free(statement);
@@ -109,20 +107,27 @@ static brume_status key_of(const brume_question *question, const brume_plan *pla
     return status;
 }
 
-/* A histogram that was not drawn has no numbers. */
-static json_t *to_json(const brume_found_limit *limit)
+static json_t *numbers_to_json(const brume_noisy *numbers, size_t count)
 {
-    json_t *noisy = json_array(), *parts = json_array();
-    for (size_t i = 0; limit->scale > 0 && i < limit->bins; i++)
-        json_array_append_new(noisy, json_real(limit->noisy[i]));
-    for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
-        json_array_append_new(parts, json_real(limit->tail.noisy[i]));
-    return json_pack("{s:o,s:I,s:b,s:f,s:{s:I,s:f,s:f},s:{s:I,s:i,s:f,s:o}}", "noisy", noisy,
-                     "bins", (json_int_t)limit->bins, "gaussian", limit->gaussian, "scale",
-                     limit->scale, "first", "from", (json_int_t)limit->first.from, "noisy",
-                     limit->first.noisy, "scale", limit->first.scale, "tail", "from",
-                     (json_int_t)limit->tail.from, "looks", limit->tail.looks, "scale",
-                     limit->tail.scale, "noisy", parts);
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_real(numbers[i].value));
+    return list;
+}
+
+/* What was never drawn has no numbers. The bins below the tail were counted once more than the
+ * others.
+ */
+static json_t *to_json(const brume_looks *looks)
+{
+    size_t bins = brume_looks_histogram(looks) ? BRUME_LIMIT_BINS : 0;
+    return json_pack("{s:b,s:o,s:f,s:o,s:f,s:f,s:I,s:o,s:f}", "gaussian", looks->gaussian, "first",
+                     numbers_to_json(&looks->first, looks->first.deviation > 0), "first_deviation",
+                     looks->first.deviation, "bins", numbers_to_json(looks->bin, bins),
+                     "low_deviation", looks->bin[0].deviation, "deviation",
+                     looks->bin[BRUME_LIMIT_BINS - 1].deviation, "tail", (json_int_t)looks->tail,
+                     "parts", numbers_to_json(looks->part, looks->tail ? BRUME_LIMIT_PARTS : 0),
+                     "part_deviation", looks->part[0].deviation);
 }
 
 static double number_of(const json_t *json, const char *name)
@@ -130,92 +135,71 @@ static double number_of(const json_t *json, const char *name)
     return json_number_value(json_object_get(json, name));
 }
 
-/* Choices that were recorded before there were first counts and tails have none. */
-static bool counts_from_json(const json_t *json, brume_found_limit *limit)
+/* So many numbers with one deviation; false: they are not as to_json writes them. */
+static bool numbers_from_json(const json_t *list, double deviation, size_t from, size_t end,
+                              brume_noisy *numbers)
 {
-    const json_t *first = json_object_get(json, "first"), *tail = json_object_get(json, "tail");
-    const json_t *parts = json_object_get(tail, "noisy");
-    double from = number_of(first, "from"), above = number_of(tail, "from");
-    limit->first = (brume_limit_count){0};
-    limit->tail = (brume_limit_tail){0};
-    if (number_of(first, "scale") > 0) {
-        if (!(from >= 1 && from <= (double)limit->bins))
+    for (size_t i = from; i < end; i++) {
+        const json_t *value = json_array_get(list, i);
+        if (!json_is_number(value) || !(deviation > 0))
             return false;
-        limit->first = (brume_limit_count){.from = (size_t)from,
-                                           .noisy = number_of(first, "noisy"),
-                                           .scale = number_of(first, "scale")};
+        numbers[i] = (brume_noisy){json_number_value(value), deviation};
     }
-    if (number_of(tail, "scale") > 0) {
-        if (!(above >= 1 && above <= (double)limit->bins) ||
-            json_array_size(parts) != BRUME_LIMIT_PARTS)
-            return false;
-        limit->tail = (brume_limit_tail){.from = (size_t)above,
-                                         .looks = number_of(tail, "looks") > 1 ? 2 : 1,
-                                         .scale = number_of(tail, "scale")};
-        for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
-            limit->tail.noisy[i] = json_number_value(json_array_get(parts, i));
-    }
-    return limit->scale > 0 || limit->first.scale > 0;
+    return true;
 }
 
-static bool from_json(const json_t *json, brume_found_limit *limit)
+static bool from_json(const json_t *json, brume_looks *looks)
 {
-    const json_t *noisy = json_object_get(json, "noisy");
-    size_t drawn = json_array_size(noisy);
-    double scale = number_of(json, "scale"), bins = number_of(json, "bins");
-    bins = bins > 0 ? bins : (double)drawn; /* older choices say it by their numbers alone */
-    if (!(bins >= 1 && bins <= BRUME_LIMIT_BINS) || !(scale >= 0) ||
-        drawn != (scale > 0 ? (size_t)bins : 0))
+    const json_t *first = json_object_get(json, "first"), *bins = json_object_get(json, "bins");
+    const json_t *parts = json_object_get(json, "parts");
+    double tail = number_of(json, "tail");
+    *looks = (brume_looks){.gaussian = json_is_true(json_object_get(json, "gaussian"))};
+    if (!(tail >= 0 && tail < BRUME_LIMIT_BINS) || json_array_size(first) > 1 ||
+        (json_array_size(bins) != 0 && json_array_size(bins) != BRUME_LIMIT_BINS) ||
+        json_array_size(parts) != (tail > 0 ? BRUME_LIMIT_PARTS : 0))
         return false;
-    memset(limit->noisy, 0, sizeof limit->noisy);
-    for (size_t i = 0; i < drawn; i++)
-        limit->noisy[i] = json_number_value(json_array_get(noisy, i));
-    limit->bins = (size_t)bins;
-    limit->scale = scale;
-    limit->gaussian = json_is_true(json_object_get(json, "gaussian"));
-    return counts_from_json(json, limit);
+    looks->tail = (size_t)tail;
+    size_t count = json_array_size(bins), low = looks->tail < count ? looks->tail : count;
+    return json_array_size(first) + count > 0 &&
+           numbers_from_json(first, number_of(json, "first_deviation"), 0, json_array_size(first),
+                             &looks->first) &&
+           numbers_from_json(bins, number_of(json, "low_deviation"), 0, low, looks->bin) &&
+           numbers_from_json(bins, number_of(json, "deviation"), low, count, looks->bin) &&
+           numbers_from_json(parts, number_of(json, "part_deviation"), 0, json_array_size(parts),
+                             looks->part);
 }
 
-/* ---- several choices of one limit ---- */
+/* ---- several looks at one limit ---- */
 
-/* The key of the n-th choice under a key, from 0. */
+/* The key of the n-th record under a key, from 0. */
 static brume_status numbered(const char key[65], size_t number, char out[65], brume_error *error)
 {
     char text[32];
     snprintf(text, sizeof text, "%zu", number);
-    const char *parts[] = {"choice again", key, text};
+    const char *parts[] = {"looks again", key, text};
     if (number > 0)
         return brume_digest(parts, 3, out, error);
     memcpy(out, key, 65);
     return BRUME_OK;
 }
 
-static bool finds(const brume_found_limit *limit)
+/* How much noise there is on what is known of a limit, to that which is paid for now; without a
+ * histogram, on the first count. */
+static double noise_ratio(const chosen *of, const brume_looks *looks)
 {
-    brume_limit_histogram histogram = brume_found_histogram(limit);
-    return brume_limit_choose(&histogram, 1) != BRUME_LIMIT_NO_BIN;
+    return brume_looks_histogram(looks) ? looks->bin[BRUME_LIMIT_BINS - 1].deviation / of->bought
+                                        : looks->first.deviation / of->bought_first;
 }
 
-/* How much noise there is on what a choice rests on, to that which is paid for now; of a choice
- * without a histogram, on its first count. */
-static double noise_ratio(const chosen *of, const brume_found_limit *limit)
+/* All looks that are recorded, pooled, and how many records they are of. */
+static brume_status read_looks(brume_ledger *ledger, const char key[65], brume_looks *all,
+                               size_t *count, brume_error *error)
 {
-    return limit->scale > 0 ? noise_of(limit->gaussian, limit->scale) / of->bought
-                            : noise_of(limit->gaussian, limit->first.scale) / of->bought_first;
-}
-
-/* The choices that are recorded: how many, and in *best the one with the least noise of those that
- * found a limit; without bins where none did. */
-static brume_status read_choices(brume_ledger *ledger, const char key[65], const chosen *of,
-                                 const brume_found_limit *limit, brume_found_limit *best,
-                                 size_t *count, brume_error *error)
-{
-    *best = *limit;
-    best->bins = 0;
+    *all = (brume_looks){0};
     for (*count = 0;; ++*count) {
         char one_key[65];
         json_t *found = NULL;
-        brume_found_limit one = *limit;
+        brume_looks one;
         BRUME_TRY(numbered(key, *count, one_key, error));
         BRUME_TRY(brume_ledger_recall(ledger, one_key, &found, error));
         if (!found)
@@ -224,18 +208,23 @@ static brume_status read_choices(brume_ledger *ledger, const char key[65], const
         json_decref(found);
         if (!good)
             return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
-                              "a recorded choice of a limit cannot be read");
-        if (finds(&one) && (best->bins == 0 || noise_ratio(of, &one) < noise_ratio(of, best)))
-            *best = one;
+                              "recorded looks at a limit cannot be read");
+        brume_looks_pool(all, &one);
     }
 }
 
-/* May a recorded choice be used where this price would buy a histogram of its own? At least one of
- * half the sharpness: a little more noise costs less than another choice. The 2^-20 is for prices
- * that are twice as high to the last digit. */
-static bool is_sharp(const chosen *of, const brume_found_limit *best)
+/* Do they find a limit? */
+static bool find_limit(const brume_looks *looks)
 {
-    return noise_ratio(of, best) <= 2 * (1 + 0x1p-20);
+    return brume_looks_histogram(looks) ? brume_looks_top(looks) != BRUME_LIMIT_NO_BIN
+                                        : brume_looks_are_quiet(looks);
+}
+
+/* Are recorded looks enough where this price would buy some of its own? If they have half of their
+ * variance: two looks of the same price. The 2^-20 is for the last digits of prices. */
+static bool are_enough(const chosen *of, const brume_looks *looks)
+{
+    return find_limit(looks) && noise_ratio(of, looks) <= M_SQRT1_2 * (1 + 0x1p-20);
 }
 
 brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
@@ -246,14 +235,14 @@ brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
     for (size_t at = 0; next_limit(terms, &at, &one);) {
         const brume_found_limit *limit = one.limit;
         char key[65], next[65];
-        brume_found_limit best;
+        brume_looks before;
         size_t count = 0;
         if (limit->source != BRUME_LIMIT_AUTO)
             continue;
         BRUME_TRY(key_of(question, terms->plan, &one, key, error));
-        BRUME_TRY(read_choices(ledger, key, &one, limit, &best, &count, error));
+        BRUME_TRY(read_looks(ledger, key, &before, &count, error));
         BRUME_TRY(numbered(key, count, next, error));
-        json_t *json = to_json(limit);
+        json_t *json = to_json(&limit->bought);
         brume_status status = json ? brume_ledger_note(ledger, reservation, next, json, error)
                                    : brume_no_memory(error, "the limits");
         json_decref(json);
@@ -263,29 +252,27 @@ brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
     return BRUME_OK;
 }
 
-/* Of a limit that is to be chosen: the recorded choice that may be used, or why there is none.
- * Private groups: which of them are shown is drawn anew by each query, and the recorded counts are
- * of units by what they have in the groups that were shown then. With other groups the limit would
- * be another, and more units cut than the counts say. So none is used. */
+/* For a limit that is to be chosen: what is recorded, and whether that is enough. Private groups:
+ * which of them are shown is drawn anew by each query, and the recorded counts are of units by what
+ * they have in the groups that were shown then. With other groups more units could be cut than the
+ * counts say. So none is used. */
 static brume_status recall_one(brume_ledger *ledger, const brume_question *question,
                                const brume_plan *plan, bool noisy_too, const chosen *of,
                                brume_found_limit *limit, brume_error *error)
 {
     char key[65];
-    brume_found_limit best;
     size_t count = 0;
     if (limit->source != BRUME_LIMIT_AUTO || plan->shape.private_keys)
         return BRUME_OK;
     BRUME_TRY(key_of(question, plan, of, key, error));
-    BRUME_TRY(read_choices(ledger, key, of, limit, &best, &count, error));
-    if (best.bins > 0 && (noisy_too || is_sharp(of, &best))) {
-        *limit = best;
+    BRUME_TRY(read_looks(ledger, key, &limit->read, &count, error));
+    bool found = count > 0 && find_limit(&limit->read);
+    if (found && (noisy_too || are_enough(of, &limit->read)))
         limit->source = BRUME_LIMIT_LEDGER;
-    } else {
-        limit->earlier = best.bins > 0 ? BRUME_EARLIER_NOISY
-                         : count > 0   ? BRUME_EARLIER_NOT_FOUND
-                                       : BRUME_EARLIER_NONE;
-    }
+    else
+        limit->earlier = found       ? BRUME_EARLIER_NOISY
+                         : count > 0 ? BRUME_EARLIER_NOT_FOUND
+                                     : BRUME_EARLIER_NONE;
     return BRUME_OK;
 }
 
@@ -318,8 +305,8 @@ brume_status brume_choice_check_new(brume_ledger *ledger, const brume_question *
         if (limit.source == BRUME_LIMIT_AUTO)
             return BRUME_OK;
     }
-    return brume_fail(error, BRUME_EARGUMENT,
-                      "ask with 'brume query': it costs nothing to use them",
-                      "the limits of this query are in the ledger already, no more than twice as "
-                      "noisy as this price would buy them");
+    return brume_fail(
+        error, BRUME_EARGUMENT, "ask with 'brume query': it costs nothing to use them",
+        "the limits of this query are in the ledger already, with at most half of the "
+        "variance that this price would buy");
 }

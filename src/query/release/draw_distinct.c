@@ -9,10 +9,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "query/limit/spread.h"
-#include "query/limit/tail.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
+#include "query/release/choice.h"
 
 /* Which drawn group each pair is of; SIZE_MAX: of none that is drawn. Both are in the order of the
  * keys. */
@@ -83,46 +82,30 @@ static bool counted_there(const brume_plan *plan, const brume_collected *pairs,
 
 /* ---- the limit ---- */
 
-/* The units above the edge of the bin, counted in parts with noise, in addition to the histogram.
- */
-static brume_status draw_tail(const brume_terms *terms, size_t index, const int64_t *units,
-                              brume_bits *bits, brume_found_limit *limit, brume_error *error)
+typedef struct deciding {
+    const brume_terms *terms;
+    size_t index;
+} deciding;
+
+static brume_status decide(void *context, brume_found_limit *limit, brume_error *error)
 {
-    int64_t parts[BRUME_LIMIT_PARTS] = {0};
-    brume_limit_tail drawn = {
-        .from = limit->bin + 1, .looks = 1, .scale = terms->distinct[index].tail_scale};
-    for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
-        for (size_t j = brume_limit_part_from(drawn.from, i, BRUME_LIMIT_BINS);
-             j < brume_limit_part_from(drawn.from, i + 1, BRUME_LIMIT_BINS); j++)
-            parts[i] += units[j];
-    BRUME_TRY(brume_draw_counts(terms->plan->measurements[index].noise, drawn.scale, parts,
-                                BRUME_LIMIT_PARTS, bits, drawn.noisy, error));
-    limit->tail = drawn;
-    return BRUME_OK;
+    const deciding *of = context;
+    return brume_terms_decide_distinct(of->terms, of->index, limit, error);
 }
 
-/* A noisy histogram of the units' pairs, and where it shows a limit the tail above it. */
 static brume_status look(const brume_terms *terms, size_t index, const brume_collected *pairs,
                          const bool *shown, brume_bits *bits, brume_found_limit *limit,
                          brume_error *error)
 {
     const brume_plan_limit *of = limit->of;
-    brume_noise_kind noise = terms->plan->measurements[index].noise;
     uint64_t units[BRUME_LIMIT_BINS];
-    int64_t counts[BRUME_LIMIT_BINS], open[BRUME_LIMIT_BINS] = {0}; /* open: the last bin is */
-    limit->bins = brume_limit_bins(of->ceiling);
+    brume_look_prices prices = {.noise = terms->plan->measurements[index].noise,
+                                .histogram = terms->distinct[index].histogram_scale,
+                                .tail = terms->distinct[index].tail_scale};
+    deciding context = {terms, index};
     BRUME_TRY(brume_collected_histogram((brume_collected *)pairs, &of->of, of->norm,
                                         BRUME_LIMIT_BINS, shown, units, error));
-    for (size_t i = 0; i < BRUME_LIMIT_BINS; i++) {
-        counts[i] = (int64_t)units[i];
-        open[i < limit->bins ? i : limit->bins - 1] += counts[i];
-    }
-    limit->gaussian = noise != BRUME_NOISE_DISCRETE_LAPLACE;
-    limit->scale = terms->distinct[index].histogram_scale;
-    BRUME_TRY(brume_draw_counts(noise, limit->scale, open, limit->bins, bits, limit->noisy, error));
-    brume_terms_decide_distinct(terms, index, limit);
-    return limit->bin == BRUME_LIMIT_NO_BIN ? BRUME_OK
-                                            : draw_tail(terms, index, counts, bits, limit, error);
+    return brume_look(units, &prices, bits, decide, &context, limit, error);
 }
 
 brume_status brume_distinct_look(const brume_terms *terms, size_t index,
@@ -192,24 +175,13 @@ void brume_show_distinct(const brume_terms *terms, size_t index, const brume_dra
     if (!plan->measurements[index].collection.totals)
         return; /* nothing was cut */
     bool found = brume_found_is_counted(limit);
-    double noisy[BRUME_LIMIT_BINS];
-    brume_limit_histogram histogram = brume_found_counted(limit, noisy);
-    double beyond = found ? brume_limit_cut_allowance(&histogram, (double)limit->limit) : NAN;
     column->limit = (double)limit->limit;
-    column->cut_units = found ? ceil(brume_limit_cut_units(&histogram, limit->bin)) : NAN;
     column->is_limited = true;
     column->limit_not_found = brume_found_nothing(limit);
-    column->biased = !(beyond <= 0 && column->cut_units <= 0);
-    /* A pair beyond the limit is a value less at most, of all groups together. */
-    column->cut_allowance = beyond;
-    column->cut_not_known = found && isnan(beyond);
-    if (!found || isnan(beyond))
+    column->biased = !found || limit->choice.allowance > 0 || limit->choice.hidden > 0;
+    if (!found)
         return;
-    brume_limit_histogram whole = brume_found_histogram(limit); /* with units above the ceiling */
-    double hidden = ceil(
-        brume_limit_hidden_units(&histogram, (double)limit->limit, brume_limit_seen_units(&whole)));
-    if (hidden > 0) {
-        column->cut_hidden = hidden;
-        column->biased = true;
-    }
+    /* A pair beyond the limit is a value less at most, of all groups together. */
+    column->cut_units = column->cut_hidden = ceil(limit->choice.hidden);
+    column->cut_allowance = limit->choice.allowance;
 }

@@ -21,21 +21,6 @@ static brume_status recall(void *context, const brume_plan *plan, brume_terms **
     return brume_choice_recall(from->ledger, from->question, true, plan, out, error);
 }
 
-/* The price was searched under the limits that the ledger has, however noisy they are; those must
- * be the ones that are used at this price. */
-static brume_status check_recalled(const brume_terms *terms, const char *epsilon,
-                                   brume_error *error)
-{
-    if (!brume_terms_choose(terms))
-        return BRUME_OK;
-    return brume_fail(error, BRUME_EARGUMENT,
-                      "type --limit, or buy a sharper choice first: brume limits \"SQL\" "
-                      "--epsilon E",
-                      "that accuracy takes epsilon %s, and the choice of the limit in the ledger "
-                      "is too noisy for that price",
-                      epsilon);
-}
-
 /* Of groups that are known before rows are read; others are as many as units can be in. */
 static brume_status check_user_limits(brume_ledger *ledger, const brume_question *question,
                                       const brume_plan *plan, brume_error *error)
@@ -93,11 +78,10 @@ brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_pa
         chosen.rho = NULL;
     }
     BRUME_TRY(brume_query_plan_make((*question)->query, (*question)->tables, &chosen, plan, error));
+    /* A price that was searched is for the limits that the ledger has, however noisy they are. */
     BRUME_TRY(payment->limits_only
                   ? brume_terms_make(*plan, NULL, 0, terms, error)
-                  : brume_choice_recall(ledger, *question, false, *plan, terms, error));
-    if (target)
-        BRUME_TRY(check_recalled(*terms, epsilon, error));
+                  : brume_choice_recall(ledger, *question, target, *plan, terms, error));
     BRUME_TRY(check_user_limits(ledger, *question, *plan, error));
     BRUME_TRY(brume_place(*question, *plan, payment->where, error));
     return brume_rehearse(*question, *terms, error);

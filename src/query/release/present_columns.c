@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "query/limit/spread.h"
-#include "query/limit/tail.h"
 #include "query/plan/bias.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
@@ -80,24 +78,6 @@ static double size_in(const brume_answer_row *row, size_t aggregate)
     return value->kind == BRUME_VALUE_NUMBER ? fabs(value->number) : 0;
 }
 
-static double largest_size(const brume_answer_table *all, size_t aggregate)
-{
-    double largest = 0;
-    for (size_t i = 0; i < all->count; i++)
-        largest = fmax(largest, size_in(&all->rows[i], aggregate));
-    return largest;
-}
-
-/* What the rows of an aggregate share of an allowance for all groups: as much as of the values. The
- * largest share. */
-static double largest_share(const brume_answer_table *all, size_t aggregate)
-{
-    double sum = 0;
-    for (size_t i = 0; i < all->count; i++)
-        sum += size_in(&all->rows[i], aggregate);
-    return sum > 0 ? largest_size(all, aggregate) / sum : 1;
-}
-
 /* The largest size of a value, in the units of the query. */
 static double largest_value(const brume_plan *plan, const brume_plan_aggregate *from)
 {
@@ -133,35 +113,29 @@ static bool cuts_nobody(const brume_answer_table *all, const brume_found_limit *
 static double count_of_units(const brume_answer_table *all, const brume_found_limit *limit,
                              int count)
 {
-    brume_limit_histogram histogram = brume_found_histogram(limit);
-    double units = brume_limit_seen_units(&histogram), rows = 0;
+    brume_looks looks = brume_found_looks(limit);
+    double units = brume_looks_units(&looks), rows = 0;
     for (size_t i = 0; count >= 0 && i < all->drawn->count; i++)
         rows += brume_drawn_number(all->drawn, count, i);
     return isnan(units) ? rows : units;
 }
 
-/* What the units may have beyond the limit, in all groups, and in the one that has most. Norms
- * of several groups are lengths: what a unit loses in all groups together is at most the square
- * root of their number times that. From released numbers and public ones alone. */
+/* Hidden units are said where so many of all may be hidden. */
+#define MANY 0.005
+
+/* What the bar allows for what is cut, and what it does not cover. From released numbers and public
+ * ones alone. Each group's bar allows for all that is cut (limit/bar.h). */
 static void add_cut(const brume_answer_table *all, brume_answer_column *column, size_t aggregate,
                     const brume_found_limit *limit, bool by_rows, double step)
 {
     const brume_plan_aggregate *from = &all->plan->aggregates[aggregate];
-    double noisy[BRUME_LIMIT_BINS];
-    brume_limit_histogram histogram = brume_found_counted(limit, noisy);
-    double most = (double)limit->limit, beyond = brume_limit_cut_allowance(&histogram, most);
-    if (limit->of->norm == 2)
-        beyond *= sqrt(all->plan->shape.cells ? (double)all->plan->shape.cells
-                                              : fmax(1, (double)all->count));
+    const brume_limit_choice *choice = &limit->choice;
     double size = by_rows ? mean_size(all, aggregate, from->count) : step;
-    column->cut_not_known = isnan(beyond);
-    if (isnan(beyond))
-        return;
-    column->cut_allowance = beyond * size * largest_share(all, aggregate);
-    double hidden =
-        ceil(brume_limit_hidden_units(&histogram, most, count_of_units(all, limit, from->count)));
-    if (hidden > 0) {
-        column->cut_hidden = hidden;
+    column->cut_allowance = choice->allowance * size;
+    if (choice->allowance > 0)
+        column->reach = choice->reach * step;
+    if (choice->hidden >= MANY * count_of_units(all, limit, from->count)) {
+        column->cut_hidden = ceil(choice->hidden);
         column->biased = true;
     }
 }
@@ -193,12 +167,8 @@ static void add_limit(const brume_answer_table *all, brume_answer_column *column
     }
     if (!brume_found_is_counted(limit))
         return;
-    double noisy[BRUME_LIMIT_BINS];
-    brume_limit_histogram histogram = brume_found_counted(limit, noisy);
-    column->cut_units = ceil(brume_limit_cut_units(&histogram, limit->bin));
-    double beyond =
-        brume_limit_cut_allowance(&histogram, (double)limit->limit); /* NaN: not known */
-    column->biased = !(beyond <= 0 && column->cut_units <= 0) || clamps(plan, aggregate);
+    column->cut_units = ceil(limit->choice.hidden);
+    column->biased = limit->choice.allowance > 0 || clamps(plan, aggregate);
     if (by_rows || (from->centred < 0 && from->selection < 0))
         add_cut(all, column, aggregate, limit, by_rows, step);
     /* of means, quantiles and modes nothing is known but the units */
@@ -243,8 +213,6 @@ static void add_meaning(const brume_plan *plan, brume_answer_column *column, siz
 static void describe(const brume_answer_table *all, brume_answer_column *column, size_t aggregate)
 {
     add_details(all, column, aggregate);
-    if (all->plan->aggregates[aggregate].distinct >= 0)
-        column->cut_allowance *= largest_share(all, aggregate);
     add_limit(all, column, aggregate);
     add_meaning(all->plan, column, aggregate);
 }
@@ -264,8 +232,8 @@ static bool reads(const brume_formula *formula, size_t aggregate)
 /* What limits may have cut of an aggregate that an output is computed from. */
 typedef struct cut_part {
     size_t aggregate;
-    double allowance, largest; /* in the row where the aggregate is largest, and how large */
-    bool less, more;           /* it may truly be less, or more */
+    double allowance;
+    bool less, more; /* it may truly be less, or more */
 } cut_part;
 
 typedef struct cut_parts {
@@ -283,21 +251,19 @@ static cut_part part_of(const brume_answer_table *all, size_t aggregate, double 
     const brume_plan_value *value = sums ? &plan->values[plan->aggregates[aggregate].value] : NULL;
     return (cut_part){.aggregate = aggregate,
                       .allowance = allowance,
-                      .largest = largest_size(all, aggregate),
                       .less = value && value->low < 0,
                       .more = !value || value->high > 0};
 }
 
-/* How much further off the output may be in a row, by interval arithmetic: of each aggregate as
- * much was cut there as it is smaller than in its largest row. NaN: that is not known. */
+/* How much further off the output may be in a row, by interval arithmetic: all that is cut of each
+ * aggregate may be cut there. NaN: that is not known. */
 static double moved_in(const brume_answer_table *all, const brume_answer_row *row, size_t output,
                        const cut_parts *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
         const cut_part *one = &parts->list[i];
-        double share = one->largest > 0 ? size_in(row, one->aggregate) / one->largest : 1;
-        parts->room[one->aggregate] = (brume_cut){one->less ? one->allowance * share : 0,
-                                                  one->more ? one->allowance * share : 0};
+        parts->room[one->aggregate] =
+            (brume_cut){one->less ? one->allowance : 0, one->more ? one->allowance : 0};
     }
     return brume_present_error(all, row, output, parts->room) - row->errors[output];
 }
