@@ -115,8 +115,27 @@ static void write_modes(FILE *out, const json_t *plan)
     }
 }
 
-/* "rows: what one unit adds is limited to T, chosen privately; ± 3.3 for T = 1, ± 33 for T = 10
- * ..." */
+/* What a quantile or a mode would have for limits of 1, 10, ...: ": ± 3.3 ranks for 1, ± 33 for
+ * 10". */
+static void write_ladder(char *text, size_t size, const json_t *ladder)
+{
+    *text = 0;
+    for (size_t i = 0, used = 0; i < json_array_size(ladder) && used < size; i++) {
+        const json_t *step = json_array_get(ladder, i);
+        const json_t *rank = json_object_get(step, "rank_error_95");
+        const json_t *bar = rank ? rank : json_object_get(step, "count_error_95");
+        if (!bar)
+            return; /* said of the column */
+        used += (size_t)snprintf(
+            text + used, size - used, "%s± %s%s for %s", i ? ", " : ": ",
+            brume_rounded_up(json_number_value(bar)).text,
+            i      ? ""
+            : rank ? " ranks"
+                   : " rows",
+            brume_shortest(json_number_value(json_object_get(step, "limit"))).text);
+    }
+}
+
 static void write_limit(FILE *out, const json_t *one)
 {
     static const char *const words[][2] = {{"auto", "chosen privately"},
@@ -125,34 +144,41 @@ static void write_limit(FILE *out, const json_t *one)
                                            {"ledger", "chosen before, in the ledger"}};
     const char *statistic = json_string_value(json_object_get(one, "statistic"));
     const char *chosen = json_string_value(json_object_get(one, "chosen"));
-    const json_t *limit = json_object_get(one, "limit"), *ladder = json_object_get(one, "ladder");
+    const char *earlier = json_string_value(json_object_get(one, "earlier"));
+    const json_t *limit = json_object_get(one, "limit");
     const char *how = NULL;
+    char bars[300];
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         how = strcmp(words[i][0], chosen) == 0 ? words[i][1] : how;
     if (!how)
         return; /* nothing to limit: a unit is counted once */
-    char bars[300] = "";
-    for (size_t i = 0, used = 0; i < json_array_size(ladder) && used < sizeof bars; i++) {
-        const json_t *step = json_array_get(ladder, i),
-                     *rank = json_object_get(step, "rank_error_95"),
-                     *rows = json_object_get(step, "count_error_95");
-        const json_t *bar = rank ? rank : rows ? rows : json_object_get(step, "error_95");
-        used += (size_t)snprintf(
-            bars + used, sizeof bars - used, "%s± %s%s for %s", i ? ", " : ": ",
-            brume_rounded_up(json_number_value(bar)).text,
-            i      ? ""
-            : rank ? " ranks"
-            : rows ? " rows"
-                   : "",
-            brume_shortest(json_number_value(json_object_get(step, "limit"))).text);
-    }
+    if (earlier)
+        how = strcmp(earlier, "noisy") == 0 ? "by what the ledger has; this query looks once more"
+                                            : "chosen privately; nothing was found before";
+    write_ladder(bars, sizeof bars, json_object_get(one, "ladder"));
     brume_write_sentence(out, "what one unit adds to the %s is limited to %s, %s%s", statistic,
                          limit ? brume_shortest(json_number_value(limit)).text : "T", how, bars);
-    const char *earlier = json_string_value(json_object_get(one, "earlier"));
-    if (earlier)
-        brume_write_sentence(out, "it is chosen again: an earlier choice, in the ledger, %s",
-                             strcmp(earlier, "noisy") == 0 ? "is too noisy for this price"
-                                                           : "found no limit");
+}
+
+/* "n: ± 12, or about as much", "n: between ± 11 and ± 1100, by how much one unit has". */
+static void write_bars(FILE *out, const json_t *explanation)
+{
+    const json_t *columns = json_object_get(explanation, "columns");
+    for (size_t i = 0; i < json_array_size(columns); i++) {
+        const json_t *column = json_array_get(columns, i), *bar = json_object_get(column, "bar_95");
+        const char *name = json_string_value(json_object_get(column, "name"));
+        if (json_is_number(bar))
+            brume_write_sentence(out, "%s: %s± %s", name,
+                                 json_is_true(json_object_get(column, "bar_about")) ? "about " : "",
+                                 brume_rounded_up(json_number_value(bar)).text);
+        else if (json_is_array(bar))
+            brume_write_sentence(
+                out,
+                "%s: between ± %s and ± %s, depending on how much one unit has; 'brume limits' "
+                "buys the answer to that alone",
+                name, brume_rounded_up(json_number_value(json_array_get(bar, 0))).text,
+                brume_rounded_up(json_number_value(json_array_get(bar, 1))).text);
+    }
 }
 
 static void write_limits(FILE *out, const json_t *explanation)
@@ -163,10 +189,11 @@ static void write_limits(FILE *out, const json_t *explanation)
     for (size_t i = 0; i < json_array_size(list); i++)
         write_limit(out, json_array_get(list, i));
     if (share > 0)
-        brume_write_sentence(out,
-                             "choosing takes %.3g %% of the price, and more (bars are then longer) "
-                             "where units have many rows, or a few have most of them",
-                             100 * share);
+        brume_write_sentence(
+            out,
+            "choosing takes %.3g %% of the price, more where the first look asks for "
+            "another (at most 47 %%)",
+            100 * share);
 }
 
 static void write_price(FILE *out, const json_t *explanation)
@@ -221,6 +248,7 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
     BRUME_TRY(write_measures(call, json_object_get(explanation, "plan"),
                              json_is_true(json_object_get(shape, "private_keys")), error));
     fputc('\n', out);
+    write_bars(out, explanation);
     write_shares(out, json_object_get(explanation, "plan"));
     if (json_array_size(json_object_get(explanation, "limit_plan")) > 0)
         write_limits(out, explanation);

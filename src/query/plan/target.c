@@ -85,6 +85,65 @@ static double sum_width(const brume_terms *terms, const brume_plan_aggregate *fr
            terms->plan->values[from->value].step;
 }
 
+/* Limits that are plausible where nobody looked yet: one row's worth, and a hundred's. */
+static brume_bar_range plausible(const brume_terms *terms, size_t measure,
+                                 const brume_found_limit *limit)
+{
+    double rows = limit->of->of.kind == BRUME_TOTAL_SUM ? fmax(1, limit->of->reach / 10) : 1;
+    double most = 100 * rows;
+    if (limit->of->ceiling > 0)
+        most = fmax(rows, fmin(most, (double)limit->of->ceiling));
+    return (brume_bar_range){.low = brume_terms_width_at(terms, measure, rows),
+                             .high = brume_terms_width_at(terms, measure, most)};
+}
+
+static brume_bar_range plausible_distinct(const brume_terms *terms, size_t measurement)
+{
+    const brume_distinct_terms *of = &terms->distinct[measurement];
+    double width = brume_error_width(terms->plan->measurements[measurement].noise, of->scale, 0.05);
+    double most = of->limit.of->ceiling > 0 ? fmin(100, (double)of->limit.of->ceiling) : 100;
+    return (brume_bar_range){.low = width, .high = width * most};
+}
+
+bool brume_target_bar(const brume_terms *terms, size_t aggregate, brume_bar_range *out)
+{
+    const brume_plan_aggregate *from = &terms->plan->aggregates[aggregate];
+    const brume_found_limit *limit = brume_terms_limit_of(terms, aggregate);
+    int measure = from->direct >= 0 ? from->direct : from->count;
+    double width = NAN;
+    switch (terms->plan->query->aggregates[aggregate].kind) {
+    case BRUME_AGGREGATE_COUNT_DISTINCT:
+        limit = &terms->distinct[from->distinct].limit;
+        if (!limit->known) {
+            *out = plausible_distinct(terms, (size_t)from->distinct);
+            return true;
+        }
+        width = brume_terms_distinct_width(terms, (size_t)from->distinct, 0.05);
+        break;
+    case BRUME_AGGREGATE_SUM:
+        if (from->direct < 0 && limit && !limit->known)
+            return false; /* it is made of two sums */
+        if (!limit || limit->known)
+            width = sum_width(terms, from, 0.05);
+        break;
+    case BRUME_AGGREGATE_COUNT_ROWS:
+    case BRUME_AGGREGATE_COUNT:
+    case BRUME_AGGREGATE_COUNT_UNITS:
+        if (measure < 0)
+            width = 0; /* public */
+        else if (!limit || limit->known)
+            width = brume_terms_width(terms, (size_t)measure, 0.05);
+        break;
+    default:
+        return false;
+    }
+    double cut = brume_terms_allowance(terms, aggregate);
+    bool about = limit && limit->source == BRUME_LIMIT_AUTO;
+    *out = isnan(width) ? plausible(terms, (size_t)measure, limit)
+                        : (brume_bar_range){width + cut, width + cut, about};
+    return !isnan(out->low);
+}
+
 /* Is every value of the plan near enough? */
 static bool good_enough(const search *all, const brume_terms *terms)
 {

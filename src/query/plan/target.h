@@ -15,6 +15,18 @@ typedef struct brume_target {
     double at_least; /* means and variances: for groups with at least so many values; 0: not said */
 } brume_target;
 
+/* The half-width at 95 % that an aggregate will have, noise and what its limit cuts together, as
+ * far as it can be known without a row: low = high where its limit is known, or can be foreseen
+ * from what the ledger has of it; else the range for limits of one row to a hundred, or to the
+ * owner's ceiling. False: it depends on the data (means, quantiles, modes, and whatever is computed
+ * from them). */
+typedef struct brume_bar_range {
+    double low, high;
+    bool about; /* another look at the limit will be bought, and may change it */
+} brume_bar_range;
+
+bool brume_target_bar(const brume_terms *terms, size_t aggregate, brume_bar_range *out);
+
 enum { BRUME_PRICE_TEXT = 32 };
 
 /* Makes the terms of every plan that is tried: with the limits that are in the ledger. */

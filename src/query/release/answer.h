@@ -63,7 +63,6 @@ typedef struct brume_answer_column {
     double error_95;      /* the largest of the rows */
     double cut_units;     /* hardly more units than this are above it */
     double cut_allowance; /* estimate of what they have beyond it, the largest of the rows */
-    double reach;         /* the bar holds if nobody has more than this; NaN: no such condition */
     double cut_hidden;    /* so many units may be far above it, unseen, that the bar is not of the
                              whole; NaN: too few to matter, or cut_allowance is not known */
     double reach; /* cut_allowance holds if nobody has more than this; NaN: whoever has what */

@@ -220,11 +220,11 @@ static bool find_limit(const brume_looks *looks)
                                         : brume_looks_are_quiet(looks);
 }
 
-/* Are recorded looks enough where this price would buy some of its own? If they have half of their
- * variance: two looks of the same price. The 2^-20 is for the last digits of prices. */
+/* Are recorded looks enough where this price would buy some of its own? If they have at most 0.6 of its
+ * variance: two looks of the same price have half. */
 static bool are_enough(const chosen *of, const brume_looks *looks)
 {
-    return find_limit(looks) && noise_ratio(of, looks) <= M_SQRT1_2 * (1 + 0x1p-20);
+    return find_limit(looks) && noise_ratio(of, looks) <= sqrt(0.6);
 }
 
 brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,

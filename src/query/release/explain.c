@@ -8,6 +8,7 @@
 #include "query/plan/output_type.h"
 #include "query/plan/plan_limit.h"
 #include "query/plan/show_plan.h"
+#include "query/plan/target.h"
 #include "query/release/prepare.h"
 #include "query/release/present_parts.h"
 #include "query/sql/formula.h"
@@ -108,22 +109,35 @@ static bool add_columns(const brume_plan *plan, json_t *measures)
     return true;
 }
 
-/* The columns of the answer: names, roles and types; NULL if memory is out. */
-static json_t *outputs_to_json(const brume_query *query)
+/* The bar that a column will have: a number, a range, or null where it depends on the data. False:
+ * memory is out. */
+static bool add_bar(const brume_terms *terms, const brume_formula *value, json_t *column)
 {
+    brume_bar_range bar;
+    if (value->kind != BRUME_FORMULA_AGGREGATE || !brume_target_bar(terms, value->index, &bar))
+        return json_object_set_new(column, "bar_95", json_null()) == 0;
+    return json_object_set_new(column, "bar_95",
+                               bar.low == bar.high ? json_real(bar.low)
+                                                   : json_pack("[f,f]", bar.low, bar.high)) == 0 &&
+           (!bar.about || json_object_set_new(column, "bar_about", json_true()) == 0);
+}
+
+/* The columns of the answer: names, roles, types and bars; NULL if memory is out. */
+static json_t *outputs_to_json(const brume_terms *terms)
+{
+    const brume_query *query = terms->plan->query;
     char room[BRUME_TYPE_NAME_SIZE];
     json_t *columns = json_array();
     for (size_t i = 0; columns && i < query->output_count; i++) {
         const brume_query_output *output = &query->outputs[i];
         brume_type type = {.kind = brume_output_type(query, output)};
+        bool key = brume_formula_count_aggregates(output->value) +
+                       brume_formula_count_released(output->value) ==
+                   0;
         json_t *column = json_pack("{s:s,s:s,s:s}", "name", output->name, "role",
-                                   brume_formula_count_aggregates(output->value) +
-                                               brume_formula_count_released(output->value) ==
-                                           0
-                                       ? "key"
-                                       : "value",
-                                   "type", brume_type_name(type, room));
-        if (json_array_append_new(columns, column) != 0) {
+                                   key ? "key" : "value", "type", brume_type_name(type, room));
+        if (json_array_append_new(columns, column) != 0 ||
+            (!key && !add_bar(terms, output->value, column))) {
             json_decref(columns);
             return NULL;
         }
@@ -181,7 +195,7 @@ brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
                          "limit_plan", brume_terms_limits_to_json(terms), "limits", "chosen",
                          brume_terms_limits_word(terms), "share", brume_terms_choice_share(terms));
         if (!made || !add_where(plan, made) || !add_columns(plan, json_object_get(made, "plan")) ||
-            json_object_set_new(made, "columns", outputs_to_json(question->query)) != 0 ||
+            json_object_set_new(made, "columns", outputs_to_json(terms)) != 0 ||
             json_object_set_new(made, "warnings",
                                 brume_domain_warnings(question->query, question->tables)) != 0) {
             json_decref(made);
