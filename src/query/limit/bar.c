@@ -28,12 +28,13 @@ static const double bends[BENDS] = {0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8};
 #define LEAST      0.002 /* laws that weigh less are left out */
 #define STEEPEST   2     /* slope of a single bin that is seen: at least this */
 #define MISSED     0.05  /* of the draws are outside the bar */
-#define TAILS_UP   3 /* laws are models: tails of what is cut are taken for so many times as likely \
-                      */
-#define HIGHER 4.6   /* a part of the tail that surely has units, */
-#define CROWD  5.5   /* or surely more than the laws say; */
-#define DOUBT  2.3   /* or perhaps. Each grows with the distance: */
-#define FAR    0.05  /* for each bin */
+#define TAILS_UP                                                                                   \
+    3               /* laws are models: tails of what is cut are taken for so many times as likely \
+                     */
+#define HIGHER 4.6  /* a part of the tail that surely has units, */
+#define CROWD  5.5  /* or surely more than the laws say; */
+#define DOUBT  2.3  /* or perhaps. Each grows with the distance: */
+#define FAR    0.05 /* for each bin */
 
 static double edge(size_t bin)
 {
@@ -358,13 +359,12 @@ typedef struct cuts {
 static void find_cuts(const mixture *laws, const crowds *crowd, size_t bin, double share, cuts *out)
 {
     double more = 0, before = fmin(1, TAILS_UP * exceeded(laws, bin)), from = 0;
-    size_t last = laws->cap + 4 < laws->out ? laws->cap + 4 : laws->out;
     for (size_t i = bin + 1; i <= crowd->end; i++)
         more += crowd->in[i] * (edge(i) - edge(bin));
     out->count = 1;
     out->size[0] = share * more;
     out->chance[0] = 1 - before;
-    for (size_t i = bin + 1; i <= last && before > 1e-6; i++) {
+    for (size_t i = bin + 1; i <= laws->out && before > 1e-6; i++) {
         double chance = fmin(before, TAILS_UP * exceeds(laws, bin, i)), to = edge(i) - edge(bin);
         for (int piece = 1; piece <= PIECES; piece++) {
             out->size[out->count] = share * (more + from + (to - from) * piece / PIECES);
