@@ -55,8 +55,8 @@ size_t brume_looks_next_tail(const brume_looks *looks);
 /* The first bin of a part; of part BRUME_LIMIT_PARTS: the end of the grid. */
 size_t brume_looks_part(size_t tail, size_t part);
 
-/* -log P[the noises of `count` counts with this deviation each add up to `sum` or more], or less.
- */
+/* -log P[the noises of `count` counts with this deviation each add up to `sum` or more], or less;
+ * below 3, of more than four counts, 0.05 more at most. */
 double brume_noise_evidence(bool gaussian, double sum, double deviation, int count);
 
 /* Does the first count say no more than noise often does? False: it is not there. */

@@ -5,7 +5,7 @@
  *
  * Looks are pooled: each query decides by all that were ever bought, for its own price, so that no
  * single draw decides for good. A query buys looks of its own unless those that are recorded have
- * at most half of the variance that its price would buy: two looks of the same price are enough.
+ * at most 0.6 of the variance that its price would buy: two looks of one price are enough.
  * That is a function of the ledger and the price, both public, so `explain` knows it too. */
 #ifndef BRUME_QUERY_CHOICE_H
 #define BRUME_QUERY_CHOICE_H

@@ -220,11 +220,11 @@ static bool find_limit(const brume_looks *looks)
                                         : brume_looks_are_quiet(looks);
 }
 
-/* Are recorded looks enough where this price would buy some of its own? If they have at most 0.6 of its
- * variance: two looks of the same price have half. */
+/* Are recorded looks enough where this price would buy some of its own? If they have at most 0.6 of
+ * its variance: two looks of the same price have half. */
 static bool are_enough(const chosen *of, const brume_looks *looks)
 {
-    return find_limit(looks) && noise_ratio(of, looks) <= sqrt(0.6);
+    return noise_ratio(of, looks) <= sqrt(0.6);
 }
 
 brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
@@ -266,8 +266,9 @@ static brume_status recall_one(brume_ledger *ledger, const brume_question *quest
         return BRUME_OK;
     BRUME_TRY(key_of(question, plan, of, key, error));
     BRUME_TRY(read_looks(ledger, key, &limit->read, &count, error));
-    bool found = count > 0 && find_limit(&limit->read);
-    if (found && (noisy_too || are_enough(of, &limit->read)))
+    brume_looks looks = brume_found_looks(limit); /* as they decide, with the base of the limit */
+    bool found = count > 0 && find_limit(&looks);
+    if (found && (noisy_too || are_enough(of, &looks)))
         limit->source = BRUME_LIMIT_LEDGER;
     else
         limit->earlier = found       ? BRUME_EARLIER_NOISY
@@ -305,8 +306,8 @@ brume_status brume_choice_check_new(brume_ledger *ledger, const brume_question *
         if (limit.source == BRUME_LIMIT_AUTO)
             return BRUME_OK;
     }
-    return brume_fail(
-        error, BRUME_EARGUMENT, "ask with 'brume query': it costs nothing to use them",
-        "the limits of this query are in the ledger already, with at most half of the "
-        "variance that this price would buy");
+    return brume_fail(error, BRUME_EARGUMENT,
+                      "ask with 'brume query': it costs nothing to use them",
+                      "the limits of this query are in the ledger already, with at most 0.6 of the "
+                      "variance that this price would buy");
 }
