@@ -13,6 +13,8 @@
 #include "query/plan/question.h"
 #include "registered.h"
 
+#include "query/release/choice_record.c"
+
 enum { PEOPLE = 4000 };
 
 /* Nine of ten people have up to eight rows, the others forty. */
@@ -38,7 +40,7 @@ static void open_orders(registered *all, uint64_t max_groups, uint64_t max_rows,
     registered_enter(all->ledger, policy, &terms);
 }
 
-static const char *chosen(const json_t *answer)
+static const char *chosen_by(const json_t *answer)
 {
     return json_string_value(json_object_get(json_object_get(answer, "limits"), "chosen"));
 }
@@ -55,36 +57,76 @@ static double value(const json_t *answer)
     return json_number_value(json_array_get(json_array_get(json_object_get(answer, "rows"), 0), 0));
 }
 
-static void a_choice_is_made_once_and_used_again_for_free(void **state)
+static json_t *ask(const registered *all, const char *sql, const char *epsilon)
+{
+    brume_error error = {0};
+    brume_payment payment = {.epsilon = epsilon};
+    json_t *answer = NULL;
+    assert_ok(ask_json(all->ledger, sql, &payment, NULL, all->bits, NULL, &answer, &error));
+    return answer;
+}
+
+static const json_t *column_field(const json_t *answer, const char *name)
+{
+    return json_object_get(json_array_get(json_object_get(answer, "columns"), 0), name);
+}
+
+/* What `explain` says of the first limit: whether it is in the ledger, and what is there. */
+static void check_explained(const registered *all, const char *sql, const char *epsilon,
+                            const char *source, const char *earlier)
+{
+    brume_error error = {0};
+    brume_payment payment = {.epsilon = epsilon};
+    json_t *plan = NULL;
+    assert_ok(brume_explain(all->ledger, sql, &payment, NULL, &plan, &error));
+    const json_t *limit = json_array_get(json_object_get(plan, "limit_plan"), 0);
+    assert_string_equal(json_string_value(json_object_get(limit, "chosen")), source);
+    const char *said = json_string_value(json_object_get(limit, "earlier"));
+    if (earlier)
+        assert_string_equal(said, earlier);
+    else
+        assert_null(said);
+    json_decref(plan);
+}
+
+/* Two looks are enough for their price: the third query reads them for nothing. */
+static void looks_are_pooled_and_then_read_for_free(void **state)
 {
     (void)state;
     brume_error error = {0};
     registered all;
     open_orders(&all, 0, 0, false);
-    brume_payment one = {.epsilon = "1"}, two = {.epsilon = "2"};
-    json_t *first = NULL, *second = NULL, *other = NULL;
     const char *sql = "SELECT COUNT(*) FROM orders";
-    assert_ok(ask_json(all.ledger, sql, &one, NULL, all.bits, NULL, &first, &error));
-    assert_string_equal(chosen(first), "auto");
-    assert_close(column_number(first, 0, "limit"), 48, 0.5); /* 40 are there, above 8 a few */
-    assert_ok(ask_json(all.ledger, sql, &two, NULL, all.bits, NULL, &second, &error));
-    assert_string_equal(chosen(second), "ledger");
-    assert_holds(column_number(first, 0, "limit") == column_number(second, 0, "limit"));
-    assert_holds(column_number(first, 0, "cut_units") == column_number(second, 0, "cut_units"));
-    /* all of the price measures: 2 against what choosing left of 1, both rounded */
+    json_t *first = ask(&all, sql, "1");
+    assert_string_equal(chosen_by(first), "auto");
+    /* 40 are there, above 8 a few */
+    assert_holds(column_number(first, 0, "limit") >= 32 && column_number(first, 0, "limit") <= 64);
+    check_explained(&all, sql, "1", "auto", "noisy");
+    json_t *second = ask(&all, sql, "1.1");
+    assert_string_equal(chosen_by(second), "auto");
+    /* 0.6 of the variance that 1.15 buys: 1.15^2 < 0.6 * (1 + 1.1^2) */
+    check_explained(&all, sql, "1.15", "ledger", NULL);
+    check_explained(&all, sql, "1.152", "auto", "noisy");
+    json_t *third = ask(&all, sql, "1.05");
+    assert_string_equal(chosen_by(third), "ledger");
+    assert_holds(column_number(third, 0, "cut_units") >= 0);
+    /* all of the price measures, against what choosing left, both rounded */
     double share = json_number_value(json_object_get(json_object_get(first, "limits"), "share"));
-    assert_holds(share >= 0.125 && share <= 0.365);
-    assert_close(column_number(second, 0, "error_95"),
-                 (1 - share) / 2 * column_number(first, 0, "error_95"), 0.03);
-    assert_ok(ask_json(all.ledger, "SELECT COUNT(*) FROM orders WHERE paid > 10", &one, NULL,
-                       all.bits, NULL, &other, &error));
-    assert_string_equal(chosen(other), "auto"); /* other rows, another choice */
+    double none = json_number_value(json_object_get(json_object_get(third, "limits"), "share"));
+    assert_holds(share >= 0.315 && share <= 0.475 && none == 0);
+    assert_close(column_number(third, 0, "error_95") / column_number(third, 0, "limit"),
+                 (1 - share) / 1.05 * column_number(first, 0, "error_95") /
+                     column_number(first, 0, "limit"),
+                 0.03);
+    json_t *other = ask(&all, "SELECT COUNT(*) FROM orders WHERE paid > 10", "1");
+    assert_string_equal(chosen_by(other), "auto"); /* other rows, another choice */
     brume_ledger_report report;
     assert_ok(brume_ledger_verify(all.ledger, &report, &error));
-    assert_int_equal(report.reservations, 3);
-    assert_int_equal(report.answers, 3);
+    assert_int_equal(report.reservations, 4);
+    assert_int_equal(report.answers, 4);
     json_decref(first);
     json_decref(second);
+    json_decref(third);
     json_decref(other);
     registered_close(&all);
 }
@@ -121,8 +163,9 @@ static void ask_stopped_and_again(int at, const char *from)
     const char *sql = "SELECT shop, COUNT(*), SUM(paid) FROM orders GROUP BY shop";
     assert_fails(ask_json(all.ledger, sql, &one, NULL, all.bits, &watch, &answer, &error),
                  BRUME_ECANCELLED);
+    one.epsilon = "0.7"; /* what was bought for 1 is enough for this */
     assert_ok(ask_json(all.ledger, sql, &one, NULL, all.bits, NULL, &answer, &error));
-    assert_string_equal(chosen(answer), from);
+    assert_string_equal(chosen_by(answer), from);
     json_decref(answer);
     brume_ledger_report report;
     assert_ok(brume_ledger_verify(all.ledger, &report, &error));
@@ -160,47 +203,15 @@ static void limits_can_be_bought_alone(void **state)
     assert_non_null(strstr(error.hint, "brume limits"));
     assert_ok(ask_json(all.ledger, sql, &alone, NULL, all.bits, NULL, &limits, &error));
     assert_ok(ask_json(all.ledger, sql, &none, &target, all.bits, NULL, &answer, &error));
-    assert_string_equal(chosen(answer), "ledger");
+    assert_string_equal(chosen_by(answer), "ledger");
     assert_holds(column_number(answer, 0, "error_95") <= 200);
-    alone.epsilon = "0.6"; /* a second one would be paid for and not kept */
+    alone.epsilon = "0.3"; /* a second one would tell hardly more */
     json_t *again = NULL;
     assert_fails(ask_json(all.ledger, sql, &alone, NULL, all.bits, NULL, &again, &error),
                  BRUME_EARGUMENT);
     json_decref(limits);
     json_decref(answer);
     registered_close(&all);
-}
-
-static json_t *ask(const registered *all, const char *sql, const char *epsilon)
-{
-    brume_error error = {0};
-    brume_payment payment = {.epsilon = epsilon};
-    json_t *answer = NULL;
-    assert_ok(ask_json(all->ledger, sql, &payment, NULL, all->bits, NULL, &answer, &error));
-    return answer;
-}
-
-static const json_t *column_field(const json_t *answer, const char *name)
-{
-    return json_object_get(json_array_get(json_object_get(answer, "columns"), 0), name);
-}
-
-/* What `explain` says of the first limit: whether it is in the ledger, and what is there. */
-static void check_explained(const registered *all, const char *sql, const char *epsilon,
-                            const char *source, const char *earlier)
-{
-    brume_error error = {0};
-    brume_payment payment = {.epsilon = epsilon};
-    json_t *plan = NULL;
-    assert_ok(brume_explain(all->ledger, sql, &payment, NULL, &plan, &error));
-    const json_t *limit = json_array_get(json_object_get(plan, "limit_plan"), 0);
-    assert_string_equal(json_string_value(json_object_get(limit, "chosen")), source);
-    const char *said = json_string_value(json_object_get(limit, "earlier"));
-    if (earlier)
-        assert_string_equal(said, earlier);
-    else
-        assert_null(said);
-    json_decref(plan);
 }
 
 /* Noise of scale 10,000 on 4,000 people hides them all. */
@@ -229,14 +240,15 @@ static void a_choice_that_found_nothing_is_no_choice_for_later_queries(void **st
     check_explained(&all, sql, "1", "auto", "not found");
     check_explained(&all, sum, "1", "auto", "not found");
     json_t *more = ask(&all, sql, "1"), *total = ask(&all, sum, "1");
-    assert_string_equal(chosen(more), "auto");
-    assert_close(column_number(more, 0, "limit"), 48, 0.5);
+    assert_string_equal(chosen_by(more), "auto");
+    assert_holds(column_number(more, 0, "limit") >= 32 && column_number(more, 0, "limit") <= 64);
     assert_null(column_field(more, "limit_found"));
     assert_true(column_number(more, 0, "cut_allowance") >= 0); /* said also where it is 0 */
     assert_true(column_number(total, 0, "limit") >= 40 * 40);
-    check_explained(&all, sql, "1.5", "ledger", NULL); /* now it is there */
-    json_t *again = ask(&all, sql, "1.5");
-    assert_string_equal(chosen(again), "ledger");
+    check_explained(&all, sql, "0.7", "ledger", NULL); /* now it is there */
+    check_explained(&all, sum, "0.7", "ledger", NULL);
+    json_t *again = ask(&all, sql, "0.7");
+    assert_string_equal(chosen_by(again), "ledger");
     brume_ledger_report report;
     assert_ok(brume_ledger_verify(all.ledger, &report, &error));
     assert_int_equal(report.reservations, 5); /* the refusal was free */
@@ -248,8 +260,9 @@ static void a_choice_that_found_nothing_is_no_choice_for_later_queries(void **st
     registered_close(&all);
 }
 
-/* A hundred times the price is not bound by what the first one saw. */
-static void a_noisy_choice_is_used_up_to_twice_its_price(void **state)
+/* Of 0.6 of the variance: that is 0.775 times the price. A hundred times the price is not bound by
+ * what the first one saw. */
+static void a_noisy_choice_is_not_enough_for_a_higher_price(void **state)
 {
     (void)state;
     brume_error error = {0};
@@ -258,15 +271,15 @@ static void a_noisy_choice_is_used_up_to_twice_its_price(void **state)
     const char *sql = "SELECT COUNT(*) FROM orders";
     json_t *first = ask(&all, sql, "0.1");
     assert_null(column_field(first, "limit_found"));
-    check_explained(&all, sql, "0.2", "ledger", NULL);
-    check_explained(&all, sql, "0.21", "auto", "noisy");
-    json_t *second = ask(&all, sql, "0.2"), *third = ask(&all, sql, "10");
-    assert_string_equal(chosen(second), "ledger");
-    assert_string_equal(chosen(third), "auto");
+    check_explained(&all, sql, "0.0774", "ledger", NULL);
+    check_explained(&all, sql, "0.0776", "auto", "noisy");
+    json_t *second = ask(&all, sql, "0.07"), *third = ask(&all, sql, "10");
+    assert_string_equal(chosen_by(second), "ledger");
+    assert_string_equal(chosen_by(third), "auto");
     assert_holds(column_number(third, 0, "cut_units") < column_number(first, 0, "cut_units"));
-    json_t *fourth = ask(&all, sql, "0.15"); /* of two the sharper one */
-    assert_string_equal(chosen(fourth), "ledger");
-    assert_holds(column_number(fourth, 0, "cut_units") == column_number(third, 0, "cut_units"));
+    json_t *fourth = ask(&all, sql, "0.15"); /* of both */
+    assert_string_equal(chosen_by(fourth), "ledger");
+    assert_holds(column_number(fourth, 0, "cut_units") < column_number(first, 0, "cut_units"));
     json_decref(first);
     json_decref(second);
     json_decref(third);
@@ -276,30 +289,126 @@ static void a_noisy_choice_is_used_up_to_twice_its_price(void **state)
     registered_close(&all);
 }
 
-/* An accuracy for which the recorded limit would be too noisy is refused for free; `limits` sells a
- * sharper one, and then it is answered. */
-static void an_accuracy_needs_a_choice_as_sharp_as_its_price(void **state)
+/* A price for an accuracy is searched with the looks that are recorded, however noisy; sharper ones
+ * make it lower. */
+static void an_accuracy_uses_the_recorded_looks(void **state)
 {
     (void)state;
     brume_error error = {0};
     registered all;
     open_orders(&all, 0, 0, false);
     const char *sql = "SELECT COUNT(*) FROM orders";
-    brume_payment none = {0}, alone = {.epsilon = "0.02", .limits_only = true};
-    brume_target target = {.within = 20, .confidence = 0.95};
-    json_t *answer = NULL, *limits = NULL;
-    assert_ok(ask_json(all.ledger, sql, &alone, NULL, all.bits, NULL, &limits, &error));
-    json_decref(limits);
-    assert_fails(ask_json(all.ledger, sql, &none, &target, all.bits, NULL, &answer, &error),
-                 BRUME_EARGUMENT);
-    assert_non_null(strstr(error.message, "too noisy"));
-    alone.epsilon = "1";
-    assert_ok(ask_json(all.ledger, sql, &alone, NULL, all.bits, NULL, &limits, &error));
-    assert_ok(ask_json(all.ledger, sql, &none, &target, all.bits, NULL, &answer, &error));
-    assert_holds(column_number(answer, 0, "error_95") <= 20);
-    assert_string_equal(chosen(answer), "ledger");
-    json_decref(limits);
-    json_decref(answer);
+    brume_payment none = {0}, alone = {.limits_only = true};
+    brume_target target = {.confidence = 0.95};
+    static const char *const prices[] = {"0.05", "3"};
+    static const double within[] = {4000, 300};
+    for (size_t i = 0; i < 2; i++) {
+        json_t *answer = NULL, *limits = NULL;
+        alone.epsilon = prices[i];
+        target.within = within[i];
+        assert_ok(ask_json(all.ledger, sql, &alone, NULL, all.bits, NULL, &limits, &error));
+        assert_ok(ask_json(all.ledger, sql, &none, &target, all.bits, NULL, &answer, &error));
+        assert_holds(column_number(answer, 0, "error_95") +
+                         column_number(answer, 0, "cut_allowance") <=
+                     within[i]);
+        assert_string_equal(chosen_by(answer), "ledger");
+        json_decref(limits);
+        json_decref(answer);
+    }
+    registered_close(&all);
+}
+
+/* ---- records ---- */
+
+/* Record something under the n-th of the keys of looks. */
+static void note(const registered *all, const char key[65], size_t number, json_t *record)
+{
+    brume_error error = {0};
+    char one[65];
+    uint64_t id = 0;
+    json_t *events = json_array();
+    const char *record_of = number == 0 ? "none" : number == 1 ? "one" : "two";
+    brume_charge price;
+    brume_decimal amount, none = {0};
+    assert_ok(brume_decimal_parse("1", &amount, &error));
+    assert_ok(brume_charge_guarantee(BRUME_RULE_APPROXIMATE, &amount, &none, &price, &error));
+    brume_ledger_charge charge = {.dataset = "orders", .price = &price};
+    brume_reservation reservation = {.charges = &charge,
+                                     .charge_count = 1,
+                                     .sql = "looks",
+                                     .events = events,
+                                     .answer_key = record_of};
+    assert_ok(brume_ledger_reserve(all->ledger, &reservation, &id, &error));
+    assert_ok(numbered(key, number, one, &error));
+    assert_ok(brume_ledger_note(all->ledger, id, one, record, &error));
+    json_decref(record);
+    json_decref(events);
+}
+
+static brume_looks some_looks(size_t tail)
+{
+    brume_looks looks = {.first = {12, 3}, .tail = tail};
+    for (size_t i = 0; i < BRUME_LIMIT_BINS; i++)
+        looks.bin[i] = (brume_noisy){(double)i / 3, i < tail ? 2 : 5};
+    for (size_t p = 0; tail > 0 && p < BRUME_LIMIT_PARTS; p++)
+        looks.part[p] = (brume_noisy){(double)p - 7, 4};
+    return looks;
+}
+
+static void records_are_read_as_they_were_written(void **state)
+{
+    (void)state;
+    const brume_looks first = {.gaussian = true, .first = {-5, 2}};
+    const brume_looks all[] = {some_looks(0), some_looks(1), some_looks(40),
+                               some_looks(BRUME_LIMIT_BINS - 1), first};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        json_t *json = to_json(&all[i]);
+        brume_looks read;
+        assert_true(from_json(json, &read));
+        assert_memory_equal(&read, &all[i], sizeof read);
+        json_decref(json);
+    }
+}
+
+static void nobody_decides_by_a_damaged_record(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    registered all;
+    open_orders(&all, 0, 0, false);
+    const char key[65] = "a key";
+    static const char *const damages[] = {"{}",
+                                          "{\"tail\": 126}",
+                                          "{\"tail\": -1}",
+                                          "{\"bins\": [1, 2]}",
+                                          "{\"first\": [1, 2]}",
+                                          "{\"deviation\": 0}",
+                                          "{\"low_deviation\": -1}",
+                                          "{\"parts\": []}",
+                                          "{\"parts\": [1, 2, 3, null]}",
+                                          "{\"first\": [\"1\"]}",
+                                          "{\"first_deviation\": null}"};
+    const brume_looks good = some_looks(40);
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        json_t *json = to_json(&good), *damage = json_loads(damages[i], 0, NULL);
+        brume_looks read;
+        json_object_update(json, damage);
+        assert_int_equal(from_json(json, &read), i == 0);
+        json_decref(json);
+        json_decref(damage);
+    }
+    brume_looks looks;
+    size_t count = 0;
+    assert_ok(read_looks(all.ledger, key, &looks, &count, &error));
+    assert_true(count == 0 && !brume_looks_histogram(&looks));
+    note(&all, key, 0, to_json(&good));
+    note(&all, key, 1, to_json(&good));
+    assert_ok(read_looks(all.ledger, key, &looks, &count, &error));
+    assert_true(count == 2);
+    assert_close(looks.bin[9].value, 3, 1e-15);
+    assert_close(looks.bin[90].deviation, 5 / sqrt(2), 1e-15);
+    note(&all, key, 2, json_pack("{s:s}", "bins", "none"));
+    assert_fails(read_looks(all.ledger, key, &looks, &count, &error), BRUME_EDAMAGED);
     registered_close(&all);
 }
 
@@ -331,7 +440,7 @@ static void typed_limits_are_used_and_ceilings_hold(void **state)
     brume_payment typed = {.epsilon = "1000", .limits = {"3"}, .limit_count = 1};
     assert_ok(ask_json(all.ledger, "SELECT COUNT(*) FROM orders WHERE shop = 'a'", &typed, NULL,
                        all.bits, NULL, &answer, &error));
-    assert_string_equal(chosen(answer), "typed");
+    assert_string_equal(chosen_by(answer), "typed");
     double cut = 0; /* what is left of each person's rows in shop a */
     for (int person = 0; person < PEOPLE; person++)
         cut += fmin(3, person % 10 ? (person % 8 + 2) / 2 : 20);
@@ -366,7 +475,7 @@ static void fixed_limits_are_the_ceilings(void **state)
     const char *sql = "SELECT shop, COUNT(*) FROM orders GROUP BY shop";
     assert_ok(brume_explain(all.ledger, sql, &one, NULL, &plan, &error));
     assert_ok(ask_json(all.ledger, sql, &one, NULL, all.bits, NULL, &answer, &error));
-    assert_string_equal(chosen(answer), "policy");
+    assert_string_equal(chosen_by(answer), "policy");
     assert_holds(column_number(answer, 1, "limit") == 10);
     assert_true(json_is_number(json_array_get(json_object_get(plan, "error_95"), 0)));
     json_decref(plan);
@@ -439,13 +548,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_recalled_choice_uses_no_more_delta_than_is_charged),
-        cmocka_unit_test(a_choice_is_made_once_and_used_again_for_free),
+        cmocka_unit_test(looks_are_pooled_and_then_read_for_free),
         cmocka_unit_test(a_choice_survives_what_comes_after_it),
         cmocka_unit_test(a_choice_that_waits_is_dropped_when_stopped),
         cmocka_unit_test(limits_can_be_bought_alone),
         cmocka_unit_test(a_choice_that_found_nothing_is_no_choice_for_later_queries),
-        cmocka_unit_test(a_noisy_choice_is_used_up_to_twice_its_price),
-        cmocka_unit_test(an_accuracy_needs_a_choice_as_sharp_as_its_price),
+        cmocka_unit_test(a_noisy_choice_is_not_enough_for_a_higher_price),
+        cmocka_unit_test(an_accuracy_uses_the_recorded_looks),
+        cmocka_unit_test(records_are_read_as_they_were_written),
+        cmocka_unit_test(nobody_decides_by_a_damaged_record),
         cmocka_unit_test(a_sum_beside_a_count_says_what_was_cut),
         cmocka_unit_test(typed_limits_are_used_and_ceilings_hold),
         cmocka_unit_test(fixed_limits_are_the_ceilings),

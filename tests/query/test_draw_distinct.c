@@ -142,45 +142,19 @@ static void every_drawn_group_counts_its_values(void **state)
 
 /* ---- the limit ---- */
 
-/* The units above the limit's bin, in parts that leave none out and count none twice: also those
- * beyond the owner's ceiling, where the bins of the choice end. */
-static void the_tail_is_counted_in_its_parts(void **state)
+enum { PEOPLE = 100 }; /* of one pair in drawn groups, and unit 0, which has all of these */
+
+/* So many units are in bins from .. end - 1. */
+static double units_between(size_t from, size_t end)
 {
-    (void)state;
-    for (size_t bin = 0; bin < 40; bin++) {
-        enum { BINS = 40, PEOPLE = 48 };
-        brume_measurement distinct = {.kind = BRUME_MEASUREMENT_DISTINCT};
-        brume_plan plan = {.measurements = &distinct, .measurement_count = 1};
-        brume_distinct_terms priced = {.tail_scale = 3};
-        brume_terms terms = {.plan = &plan, .distinct = &priced};
-        brume_found_limit limit = {.bins = BINS, .bin = bin};
-        int64_t *units = calloc(BRUME_LIMIT_BINS, sizeof *units), draws[BRUME_LIMIT_PARTS];
-        assert_non_null(units);
-        for (size_t i = 0; i < PEOPLE; i++)
-            units[i] = (int64_t)1 << i;
-        brume_bits *bits = brume_tape_open_seeded(bin), *same = brume_tape_open_seeded(bin);
-        assert_ok(draw_tail(&terms, 0, units, bits, &limit, &error));
-        next_noise(same, 3, draws, BRUME_LIMIT_PARTS);
-        const brume_limit_tail *tail = &limit.tail;
-        assert_int_equal(tail->from, bin + 1);
-        assert_int_equal(tail->looks, 1);
-        assert_holds(tail->scale == 3);
-        double all = 0;
-        for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
-            all += tail->noisy[i] - (double)draws[i];
-        double above = 0;
-        for (size_t i = bin + 1; i < PEOPLE; i++)
-            above += (double)units[i];
-        assert_holds(all == above);
-        free(units);
-        brume_bits_close(bits);
-        brume_bits_close(same);
-    }
+    const size_t one = brume_limit_bin(1, 1, BRUME_LIMIT_BINS),
+                 all = brume_limit_bin(PEOPLE, 1, BRUME_LIMIT_BINS);
+    return (from <= one && one < end ? PEOPLE : 0) + (from <= all && all < end);
 }
 
-/* A histogram of the units by their pairs in drawn groups, each bin with noise of its own: 100
- * units of one pair, and unit 0, which has all of these. Without a ceiling there are as many bins
- * as may be; with one the last bin also has the units above it. */
+/* Looks at the units by their pairs in drawn groups: each bin with noise of its own; then the bins
+ * below the parts again, and the parts, which leave no unit out and count none twice. A ceiling
+ * ends neither, since the units above it are cut. */
 static void check_choice(uint64_t ceiling)
 {
     brume_query query = {.key_count = 1, .set_count = 1};
@@ -190,10 +164,11 @@ static void check_choice(uint64_t ceiling)
     distinct.distinct.limit = (brume_plan_limit){.of = {.kind = BRUME_TOTAL_PRESENCE},
                                                  .source = BRUME_LIMIT_AUTO,
                                                  .norm = 1,
+                                                 .reach = 1,
                                                  .ceiling = ceiling};
-    brume_found_limit found_limit = {.of = &distinct.distinct.limit};
+    brume_found_limit limit = {.of = &distinct.distinct.limit, .source = BRUME_LIMIT_AUTO};
     brume_distinct_terms priced = {
-        .limit = found_limit, .scale = 2, .histogram_scale = 3, .tail_scale = 4};
+        .limit = limit, .scale = 2, .histogram_scale = 3, .tail_scale = 4};
     brume_terms terms = {.plan = &plan, .distinct = &priced, .groups = 3};
     brume_bounder *bounder = open_pairs(true, true);
     const brume_bounded_group *found = NULL;
@@ -205,25 +180,30 @@ static void check_choice(uint64_t ceiling)
     const brume_bounded_group *shown[3] = {&groups[0], &groups[1], &groups[2]};
     brume_drawn drawn = {.groups = shown, .count = 3};
     brume_bits *bits = brume_tape_open_seeded(SEED), *same = brume_tape_open_seeded(SEED);
-    assert_ok(brume_distinct_look(&terms, 0, &pairs, &drawn, bits, &found_limit, &error));
-    const brume_found_limit *limit = &found_limit;
-    int64_t draws[BRUME_LIMIT_BINS];
-    size_t bins = ceiling ? brume_limit_bins(ceiling) : BRUME_LIMIT_BINS;
-    assert_int_equal(limit->bins, bins);
-    next_noise(same, 3, draws, bins);
-    for (size_t i = 0; i < bins; i++) {
-        int64_t units = i == brume_limit_bin(1, 1, bins)     ? 100
-                        : i == brume_limit_bin(100, 1, bins) ? 1 /* the last, if it is open */
-                                                             : 0;
-        assert_holds(limit->noisy[i] == (double)(units + draws[i]));
+    assert_ok(brume_distinct_look(&terms, 0, &pairs, &drawn, bits, &limit, &error));
+    int64_t draws[BRUME_LIMIT_BINS], again[BRUME_LIMIT_BINS + BRUME_LIMIT_PARTS];
+    const brume_looks *bought = &limit.bought;
+    size_t tail = bought->tail;
+    next_noise(same, 3, draws, BRUME_LIMIT_BINS);
+    next_noise(same, 4, again, tail + BRUME_LIMIT_PARTS);
+    assert_true(tail >= 1 && limit.step == BRUME_CHOICE_TAIL && !(bought->first.deviation > 0));
+    for (size_t i = 0; i < BRUME_LIMIT_BINS; i++) {
+        brume_noisy expected = {units_between(i, i + 1) + (double)draws[i], M_SQRT2 * 3};
+        if (i < tail)
+            brume_noisy_pool(&expected, units_between(i, i + 1) + (double)again[i], M_SQRT2 * 4);
+        assert_memory_equal(&bought->bin[i], &expected, sizeof expected);
     }
-    assert_true(limit->known && limit->scale == 3 && limit->tail.scale == 4);
+    for (size_t p = 0; p < BRUME_LIMIT_PARTS; p++) {
+        double units = units_between(brume_looks_part(tail, p), brume_looks_part(tail, p + 1));
+        assert_close(bought->part[p].value, units + (double)again[tail + p], 1e-12);
+        assert_close(bought->part[p].deviation, M_SQRT2 * 4, 1e-12);
+    }
     brume_bounder_close(bounder);
     brume_bits_close(bits);
     brume_bits_close(same);
 }
 
-static void the_limit_is_chosen_from_a_noisy_histogram_of_drawn_groups(void **state)
+static void the_limit_is_chosen_from_looks_at_drawn_groups(void **state)
 {
     (void)state;
     check_choice(0);
@@ -236,70 +216,34 @@ static void the_limit_is_chosen_from_a_noisy_histogram_of_drawn_groups(void **st
 static void what_is_cut_is_said_and_only_of_its_own_column(void **state)
 {
     (void)state;
+    enum { UNLIMITED, NOT_FOUND, NOTHING_CUT, HIDDEN, ALLOWED, KINDS };
     brume_plan_aggregate aggregates[2] = {{.distinct = 0}, {.distinct = BRUME_NOT_MEASURED}};
-    for (int kind = 0; kind < 6; kind++) {
+    for (int kind = 0; kind < KINDS; kind++) {
         brume_measurement distinct = {.kind = BRUME_MEASUREMENT_DISTINCT};
         brume_plan plan = {
             .measurements = &distinct, .measurement_count = 1, .aggregates = aggregates};
-        brume_distinct_terms priced = {.limit = {.of = &distinct.distinct.limit}};
+        brume_distinct_terms priced = {.limit = {.of = &distinct.distinct.limit, .limit = 64}};
         brume_terms terms = {.plan = &plan, .distinct = &priced};
         brume_found_limit *limit = &priced.limit;
-        distinct.collection.totals = kind > 0; /* else nothing is cut */
-        limit->known = kind > 1;               /* else it was not found */
-        limit->limit = brume_limit_edge(12);
-        limit->bins = kind == 2 ? 13 : 30; /* a ceiling, above which units are cut as well */
-        limit->bin = kind > 1 ? 12 : BRUME_LIMIT_NO_BIN;
-        limit->scale = 1;
-        for (size_t i = 0; i < 30; i++) /* a crowd above the limit, or nobody */
-            limit->noisy[i] = kind == 3 && i > limit->bin ? 100.5 : i <= limit->bin ? 1000 : -1000;
-        if (kind > 1) {
-            limit->tail = (brume_limit_tail){.from = limit->bin + 1, .looks = 1, .scale = 1};
-            for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
-                limit->tail.noisy[i] = kind == 3 ? 200.25 : kind == 5 ? 5.25 : -1000;
-        }
-        if (kind > 3) { /* all units have one pair; some more may be hidden in the noise, or not */
-            limit->limit = 1;
-            limit->bin = 0;
-            limit->bins = BRUME_LIMIT_BINS;
-            limit->tail.from = 1;
-            limit->tail.scale = 8;
-            for (size_t i = 0; i < BRUME_LIMIT_BINS; i++)
-                limit->noisy[i] = i == 0 ? 1000 : -1000;
-        }
+        distinct.collection.totals = kind != UNLIMITED;
+        limit->bought.bin[0].deviation = 1; /* somebody looked */
+        limit->choice = (brume_limit_choice){.found = kind != NOT_FOUND,
+                                             .limit = 64,
+                                             .hidden = kind == HIDDEN ? 5.25 : 0,
+                                             .allowance = kind == ALLOWED ? 7.5 : 0};
         for (size_t a = 0; a < 2; a++) {
             brume_answer_column column = {
                 .biased = true, .limit = -1, .cut_units = -1, .cut_hidden = -1};
             brume_show_distinct(&terms, 0, NULL, a, &column);
-            if (a == 1) {
-                assert_true(column.biased && column.limit == -1 && !column.is_limited);
-                continue;
-            }
-            assert_int_equal(column.is_limited, kind > 0);
-            if (kind == 0) {
-                assert_true(!column.biased && column.limit == -1);
-                continue;
-            }
-            double noisy[BRUME_LIMIT_BINS];
-            brume_limit_histogram histogram = brume_found_counted(limit, noisy);
-            assert_holds(column.limit == (kind > 3 ? 1 : (double)brume_limit_edge(12)));
-            assert_int_equal(isnan(column.cut_units), kind == 1);
-            assert_int_equal(isnan(column.cut_allowance), kind == 1);
-            if (kind == 1) {
-                assert_true(column.biased);
-                continue;
-            }
-            double units = brume_limit_cut_units(&histogram, limit->bin);
-            assert_holds(column.cut_units == floor(column.cut_units));
-            assert_holds(column.cut_units >= units && column.cut_units < units + 1);
-            assert_holds(column.cut_allowance ==
-                         brume_limit_cut_allowance(&histogram, column.limit));
-            brume_limit_histogram whole = brume_found_histogram(limit);
-            double hidden =
-                brume_limit_hidden_units(&histogram, column.limit, brume_limit_seen_units(&whole));
-            assert_int_equal(hidden > 0, kind == 5);
-            assert_holds(hidden > 0 ? column.cut_hidden == ceil(hidden) && hidden != ceil(hidden)
-                                    : column.cut_hidden == -1);
-            assert_int_equal(column.biased, kind != 4);
+            bool limited = a == 0 && kind != UNLIMITED, counted = limited && kind != NOT_FOUND;
+            assert_int_equal(column.is_limited, limited);
+            assert_int_equal(column.limit_not_found, limited && kind == NOT_FOUND);
+            assert_int_equal(column.biased, a == 1 || kind == NOT_FOUND || kind >= HIDDEN);
+            assert_holds(column.limit == (limited ? 64 : -1));
+            double hidden = kind == HIDDEN ? 6 : 0;
+            assert_holds(column.cut_units == (counted ? hidden : -1));
+            assert_holds(column.cut_hidden == (counted ? hidden : -1));
+            assert_holds(column.cut_allowance == (counted ? limit->choice.allowance : 0));
         }
     }
 }
@@ -309,8 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_are_found_in_their_groups),
         cmocka_unit_test(every_drawn_group_counts_its_values),
-        cmocka_unit_test(the_tail_is_counted_in_its_parts),
-        cmocka_unit_test(the_limit_is_chosen_from_a_noisy_histogram_of_drawn_groups),
+        cmocka_unit_test(the_limit_is_chosen_from_looks_at_drawn_groups),
         cmocka_unit_test(what_is_cut_is_said_and_only_of_its_own_column),
     };
     return cmocka_run_group_tests_name("draws of counts of values", tests, NULL, NULL);

@@ -77,6 +77,7 @@ static plan random_plan(void)
     bool gaussian = p.noise == BRUME_NOISE_ROUNDED_GAUSSIAN;
     p.shape.cells += gaussian;
     p.shape.choices_only = p.shape.choices > 0 && below(6) == 0;
+    p.shape.counted = below(p.shape.choices + 1);
     p.step = (brume_choice_step)below(4);
     for (size_t i = 0; i < p.count; i++)
         p.measures[i] = random_measure(!gaussian);
@@ -199,7 +200,8 @@ static void total_cost(const plan *p, int power, mpq_t sum)
     mpq_set_ui(sum, 0, 1);
     if (p->shape.choices) {
         brume_choice_step step = p->shape.choices_only ? BRUME_CHOICE_AGAIN : p->step;
-        add_moved(sum, choices, p->limited.count_scale, power);
+        if (p->shape.counted)
+            add_moved(sum, (double)p->shape.counted, p->limited.count_scale, power);
         if (step >= BRUME_CHOICE_HISTOGRAM)
             add_moved(sum, twice * choices, p->limited.histogram_scale, power);
         if (step >= BRUME_CHOICE_TAIL)
@@ -441,7 +443,7 @@ static void what_cannot_be_bought_is_refused(void **state)
             brume_status status = brume_limited_pay(
                 p.measures, 1, &p.shape, BRUME_NOISE_DISCRETE_LAPLACE,
                 enough       ? 0x1p-30
-                : which == 3 ? 0x1p-37 /* 9 % of it, for a histogram, are not enough */
+                : which == 3 ? 0x1p-37 /* 8 % of it, for a histogram, are not enough */
                              : 0x1p-41,
                 1e-6, 0, &p.limited, &p.price, &error);
             assert_int_equal((int)status, (int)(enough ? BRUME_OK : BRUME_EOVERFLOW));
@@ -477,20 +479,22 @@ static void the_largest_scale_of_choosing_ends_at_two_to_the_40(void **state)
 static void shares_are_as_stated(void **state)
 {
     (void)state;
-    static const double laplace[] = {.06, .09, .13, .2}, gaussian[] = {.04, .2, .06, .1};
+    static const double laplace[] = {.05, .08, .12, .15}, gaussian[] = {.04, .08, .12, .15};
     double of_laplace = 0, of_gaussian = 0;
     for (int i = 0; i < 4; i++) {
+        brume_choice_step step = (brume_choice_step)i;
         of_laplace += laplace[i];
         of_gaussian += gaussian[i];
-        assert_close(brume_limited_choice_share(1, 3, (brume_choice_step)i), of_laplace, 1e-15);
-        assert_close(brume_limited_choice_share(2, 3, (brume_choice_step)i), of_gaussian, 1e-15);
+        assert_close(brume_limited_choice_share(1, 3, step, true), of_laplace, 1e-15);
+        assert_close(brume_limited_choice_share(2, 3, step, true), of_gaussian, 1e-15);
+        assert_close(brume_limited_choice_share(1, 3, step, false), of_laplace - .05, 1e-15);
+        assert_close(brume_limited_choice_share(2, 3, step, false), of_gaussian - .04, 1e-15);
+        assert_close(brume_limited_step_share(2, .1, step), gaussian[i], 1e-15);
+        if (i > 0)
+            assert_close(brume_limited_step_share(1, .1, step), laplace[i], 1e-15);
     }
-    assert_close(brume_limited_choice_share(1, .5, BRUME_CHOICE_COUNT), .12, 1e-15);
-    assert_close(brume_limited_choice_share(1, .1, BRUME_CHOICE_COUNT), .15, 1e-15);
-    assert_close(brume_limited_histogram_share(1), .09, 1e-15);
-    assert_close(brume_limited_histogram_share(2), .2, 1e-15);
-    assert_close(brume_limited_tail_share(1), .13, 1e-15);
-    assert_close(brume_limited_tail_share(2), .06, 1e-15);
+    assert_close(brume_limited_step_share(1, .1, BRUME_CHOICE_COUNT), .12, 1e-15);
+    assert_close(brume_limited_step_share(1, 2, BRUME_CHOICE_COUNT), .06, 1e-15);
 }
 
 int main(void)
