@@ -28,11 +28,11 @@ static const double bends[BENDS] = {0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8};
 #define LEAST      0.002 /* laws that weigh less are left out */
 #define STEEPEST   2     /* slope of a single bin that is seen: at least this */
 #define MISSED     0.05  /* of the draws are outside the bar */
-#define TAILS_UP   3     /* laws are models: cuts are taken for so many times as likely */
-#define HIGHER     4.6   /* a part of the tail that surely has units, */
-#define CROWD      5.5   /* or surely more than the laws say; */
-#define DOUBT      2.3   /* or perhaps. Each grows with the distance: */
-#define FAR        0.05  /* for each bin */
+#define TAILS_UP   3   /* laws are models: tails of what is cut count for so many times as likely */
+#define HIGHER     4.6 /* a part of the tail that surely has units, */
+#define CROWD      5.5 /* or surely more than the laws say; */
+#define DOUBT      2.3 /* or perhaps. Each grows with the distance: */
+#define FAR        0.05 /* for each bin */
 
 static double edge(size_t bin)
 {
