@@ -74,8 +74,8 @@ typedef struct squares {
 static void add_square(squares *sums, const brume_noisy *seen, double share)
 {
     double units = fmax(seen->value, 0);
-    double weight = 1 /
-                    (seen->deviation * seen->deviation + units + INEXACT * INEXACT * units * units);
+    double inexact = INEXACT * units, noise = seen->deviation * seen->deviation;
+    double weight = 1 / (noise + 1 + units + inexact * inexact); /* 1: one unit more is chance */
     sums->products += weight * share * seen->value;
     sums->shares += weight * share * share;
     sums->all += weight * seen->value * seen->value;
