@@ -67,13 +67,15 @@ double brume_noise_evidence(bool gaussian, double sum, double deviation, int cou
     return t - log((48 + 33 * t + 9 * t * t + t * t * t) / 96);
 }
 
-/* Noise alone says more in one of ten draws. */
-#define QUIET 2.3
+/* Noise alone says more in one of ten draws. A count with more noise than this would miss hundreds
+ * of units: it says nothing. */
+#define QUIET      2.3
+#define MOST_NOISE 120
 
 bool brume_looks_are_quiet(const brume_looks *looks)
 {
     const brume_noisy *first = &looks->first;
-    return first->deviation > 0 &&
+    return first->deviation > 0 && first->deviation <= MOST_NOISE &&
            brume_noise_evidence(looks->gaussian, first->value, first->deviation, 1) < QUIET;
 }
 
