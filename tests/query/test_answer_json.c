@@ -17,7 +17,9 @@ static const char record[] =
     "\"limit\":8.0,\"cut_units\":90.0,\"cut_allowance\":4.0,\"cut_hidden\":52.0,\"reach\":256.0,\"limit_counts\":\"rows\",\"limit_chosen\":\"typed\","
     "\"true_if_cut\":\"higher\",\"clamps\":true,\"clamp_low\":0.0,\"clamp_high\":9.0}],"
     "\"rows\":[[\"a\\u0000b\",12,0.1,5,7],[null,-3,true,6,8]],"
-    "\"row_error_95\":[[null,3.5,0.5,2.0,2.0],[null,3.5,null,2.0,2.0]],\"near_threshold\":[false,true],"
+    "\"row_error_95\":[[null,3.5,0.5,2.0,2.0],[null,3.5,null,2.0,2.0]],"
+    "\"rows_interval_95\":[[null,null,[0,2.5],null,null],"
+    "[null,null,[\"2024-01-01\",9007199254740993],null,null]],\"near_threshold\":[false,true],"
     "\"cost\":{\"epsilon\":0.5,\"delta\":1e-9,\"rho\":null},\"events\":[{\"measure\":\"rows\"}],"
     "\"delta_by_default\":true,\"threshold\":31}";
 
@@ -49,6 +51,10 @@ static void a_record_reads_back_as_it_was(void **state)
     assert_true(isnan(answer->columns[3].cut_hidden) && answer->columns[4].cut_hidden == 52);
     assert_true(brume_query_answer_bar(answer, 4) ==
                 6); /* the bar stays, and says what it is not */
+    const brume_value *ends = brume_query_answer_interval(answer, 2);
+    assert_true(ends[0].number == 0 && ends[1].number == 2.5);
+    assert_string_equal(brume_query_answer_interval(answer, 7)[0].text, "2024-01-01");
+    assert_null(brume_query_answer_interval(answer, 1));
     assert_ok(brume_query_answer_record(answer, &after, &error));
     assert_true(json_equal(before, after));
     json_decref(after);

@@ -61,6 +61,13 @@ static json_t *ask(registered *all, const char *sql, const char *epsilon, const 
     return ask_as(all, false, sql, epsilon, limit, other);
 }
 
+/* The ends of the interval in the first row and this column. */
+static double end_of(const json_t *answer, size_t column, size_t end)
+{
+    const json_t *row = json_array_get(json_object_get(answer, "rows_interval_95"), 0);
+    return json_number_value(json_array_get(json_array_get(row, column), end));
+}
+
 static const char *const both =
     "SELECT MEDIAN(paid) AS m, MODE() WITHIN GROUP (ORDER BY shop) AS s "
     "FROM orders";
@@ -86,6 +93,9 @@ static void rows_of_a_unit_above_the_limit_count_less(void **state)
             assert_close(json_number_value(said(less, 0, "limit")), 10, 1e-9);
             assert_close(json_number_value(said(less, 1, "limit")), 10, 1e-9);
             assert_true(json_is_true(said(less, 0, "biased")));
+            /* the interval is of weighted ranks too: the one value that is there */
+            assert_true(end_of(whole, 0, 0) == 90 && end_of(whole, 0, 1) == 90);
+            assert_true(end_of(less, 0, 0) == 10 && end_of(less, 0, 1) == 10);
             /* the rank's error is in proportion to the limit */
             assert_close(json_number_value(said(whole, 0, "rank_error_95")),
                          15 * json_number_value(said(less, 0, "rank_error_95")), 1e-6);

@@ -141,10 +141,13 @@ static void add_selection(mpq_t sum, const plan *p, const brume_measure *m, int 
     } else if (m->kind == BRUME_MEASURE_QUANTILES) {
         /* two: the median first, then a quarter of the whole, half of its part; kappas 1/2, 1/2 */
         double sums = one ? kappa : 1, squares = one ? kappa * kappa : .5;
-        double half = m->fractions == least ? .5 : 1;
+        double half = m->fractions == least ? .5 : 1, part = power == 1 ? half : half * half;
+        /* the ends of the interval of one, together; an extreme has half of the range, and its ends
+         * half of the rate */
+        double ends = one ? part : 0;
         if (power == 2)
             mpfr_sqr(e, e, MPFR_RNDD);
-        mpfr_mul_d(e, e, power == 1 ? 2 * sums * half : squares * half * half, MPFR_RNDD);
+        mpfr_mul_d(e, e, (power == 1 ? 2 * sums : squares) * (part + ends), MPFR_RNDD);
     }
     mpfr_get_q(cost, e);
     mpq_add(sum, sum, cost);

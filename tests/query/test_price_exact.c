@@ -14,6 +14,7 @@
 #include "exact_kappas.h"
 #include "number/rounding.h"
 #include "query/price/price.h"
+#include "query/price/price_parts.h"
 #include "random_doubles.h"
 
 enum { MEASURES = 24, EXPRESSIONS = 3, PLANS = 2000 };
@@ -150,17 +151,28 @@ static bool extreme(const brume_measure *m)
 }
 
 /* Quantiles at rate eta: a gained cell costs 2 eta R sum kappa (p = 1), (eta R)^2 sum kappa^2
- * (p = 2); the least or greatest value by itself half of the range. */
+ * (p = 2); the least or greatest value by itself half of the range, but not the ends of its
+ * interval. */
 static void quantiles_cost(const brume_measure *m, double rows, int p, mpq_t gain, mpq_t stay)
 {
-    mpq_t rate, sum, part;
-    mpq_inits(rate, sum, part, NULL);
+    mpq_t rate, end, sum, part;
+    mpq_inits(rate, end, sum, part, NULL);
     sum_kappas(m, p, sum);
     mpq_set_d(rate, m->scale);
     mpq_set_d(part, rows * (p == 1 ? 2 : 1) * (extreme(m) ? .5 : 1));
     mpq_mul(rate, rate, part);
     if (p == 2)
         mpq_mul(rate, rate, rate);
+    if (m->fraction_count == 1) { /* both ends of its interval */
+        mpq_set_d(end, brume_interval_rate_down(m, p == 1 ? BRUME_NOISE_DISCRETE_LAPLACE
+                                                          : BRUME_NOISE_DISCRETE_GAUSSIAN));
+        mpq_set_d(part, rows * (p == 1 ? 2 : 1));
+        mpq_mul(end, end, part);
+        if (p == 2)
+            mpq_mul(end, end, end);
+        mpq_mul_2exp(end, end, 1);
+        mpq_add(rate, rate, end);
+    }
     mpq_mul(sum, sum, rate);
     mpq_add(gain, gain, sum);
     if (m->fraction_count > 1) { /* all of it twice */
@@ -169,7 +181,7 @@ static void quantiles_cost(const brume_measure *m, double rows, int p, mpq_t gai
     } else {
         mpq_add(stay, stay, rate);
     }
-    mpq_clears(rate, sum, part, NULL);
+    mpq_clears(rate, end, sum, part, NULL);
 }
 
 /* Permute-and-flip at rate eta, e = eta R: e, or 2 e tanh(e/2) rounded down. */

@@ -84,17 +84,26 @@ static bool extreme(const brume_measure *m)
            (m->fractions[0][0] == 0 || m->fractions[0][0] == m->fractions[0][1]);
 }
 
-/* What a rate costs: 2 e sum kappa, e^2 sum kappa^2; the least or greatest value alone half of the
- * range. */
-static void cost_of_quantiles(const brume_measure *m, double rate, int p, mpq_t cost)
+/* What a rate costs, with that of the interval's ends: 2 e sum kappa, e^2 sum kappa^2; the least or
+ * greatest value alone half of the range. */
+static void cost_of_quantiles(brume_measure *m, double rate, int p, mpq_t cost)
 {
-    mpq_t e;
-    mpq_init(e);
+    mpq_t e, end;
+    mpq_inits(e, end, NULL);
     sum_kappas(m, p, cost);
     mpq_set_d(e, rate * (p == 1 ? 2 : 1) * (extreme(m) ? .5 : 1));
     power(e, p);
+    if (brume_measure_has_interval(m)) { /* its two ends, each at its own rate: the whole range */
+        m->scale = rate;
+        mpq_set_d(end, brume_interval_rate_down(m, p == 1 ? BRUME_NOISE_DISCRETE_LAPLACE
+                                                          : BRUME_NOISE_DISCRETE_GAUSSIAN) *
+                           (p == 1 ? 2 : 1));
+        power(end, p);
+        mpq_mul_2exp(end, end, 1);
+        mpq_add(e, e, end);
+    }
     mpq_mul(cost, cost, e);
-    mpq_clear(e);
+    mpq_clears(e, end, NULL);
 }
 
 /* Rejects: any rounding on the way from a cost to a rate turned. Half of the costs are squares, so

@@ -129,6 +129,11 @@ static bool visit_row(const visitor *v, size_t row)
         good = visit_cell(v, row, i, "value", number ? value->number : 1);
         if (good && number)
             good = visit_beside(v, row, i) && visit_products(v, row, i);
+        const brume_value *ends =
+            brume_query_answer_interval(answer, row * answer->column_count + i);
+        for (int end = 0; good && ends && end < 2; end++)
+            good = visit_cell(v, row, i, end ? "high" : "low",
+                              ends[end].kind == BRUME_VALUE_NUMBER ? ends[end].number : 1);
         if (good && number && isfinite(error)) {
             good = visit_cell(v, row, i, "error", error);
             if (good && error > 0)

@@ -100,8 +100,13 @@ static json_t *measure_to_json(const brume_terms *terms, size_t index)
         add_selection_error(json, terms, index);
     } else if (!add_limit(json, terms, index)) {
         json_object_set_new(json, "rate", json_real(measure->scale));
+        if (brume_measure_has_interval(measure))
+            json_object_set_new(json, "interval_rate",
+                                json_real(brume_interval_rate_down(measure, plan->noise)));
         add_selection_error(json, terms, index);
     }
+    if (brume_measure_has_interval(measure)) /* of the measure's */
+        json_object_set_new(json, "interval_share", json_real(0.5));
     if (measure->kind != BRUME_MEASURE_UNITS && measure->kind != BRUME_MEASURE_ROWS &&
         measure->kind != BRUME_MEASURE_PRESENCE && !private_mode) {
         const brume_plan_value *value = &plan->values[measure->expression];

@@ -169,9 +169,24 @@ static bool is_extreme(const brume_measure *measure)
            (measure->fractions[0][0] == 0 || measure->fractions[0][0] == measure->fractions[0][1]);
 }
 
+bool brume_measure_has_interval(const brume_measure *measure)
+{
+    return measure->kind == BRUME_MEASURE_QUANTILES && measure->fraction_count == 1;
+}
+
+/* Each end has a quarter of the cost, the quantile a half. An end aims at another rank, which may
+ * be inside: where the quantile is 0 or 1 it moves both ways, unlike the quantile. */
+double brume_interval_rate_down(const brume_measure *measure, brume_noise_kind noise)
+{
+    double part = noise == BRUME_NOISE_DISCRETE_GAUSSIAN ? brume_sqrt_down(0.5) : 0.5;
+    return brume_multiply_down(measure->scale, is_extreme(measure) ? part / 2 : part);
+}
+
 double brume_selection_rate_down(const brume_measure *measure, double cost, int p)
 {
     if (measure->kind == BRUME_MEASURE_QUANTILES) {
+        if (brume_measure_has_interval(measure))
+            cost /= 2; /* a power of two: exact */
         brume_kappas kappa = brume_kappas_up(measure);
         /* p = 1: 2 eta sum kappa = cost.  p = 2: eta^2 sum kappa^2 = cost. The least or the
          * greatest value alone: the range is half of that. */

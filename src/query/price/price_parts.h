@@ -16,8 +16,16 @@ typedef struct brume_kappas {
 brume_kappas brume_kappas_up(const brume_measure *measure);
 
 /* The rate of a quantile or a declared mode that costs `cost` of epsilon (p = 1) or of 2 rho (p =
- * 2) where one unit comes or goes with one row; rounded down. */
+ * 2) where one unit comes or goes with one row; rounded down. A quantile that has an interval is
+ * drawn for half of the cost, and the interval for the other half. */
 double brume_selection_rate_down(const brume_measure *measure, double cost, int p);
+
+/* A quantile that is drawn by itself has an interval of values. */
+bool brume_measure_has_interval(const brume_measure *measure);
+
+/* The rate of each end of that interval, for a quarter of the cost: from the quantile's own rate,
+ * measure->scale. */
+double brume_interval_rate_down(const brume_measure *measure, brume_noise_kind noise);
 
 /* The cost of a selection in which a unit is replaced by another, to that in which one comes or
  * goes: in one cell, of rates (p = 1) or their squares (p = 2). */

@@ -60,8 +60,12 @@ void brume_query_answer_close(brume_query_answer *answer)
         free(answer->columns[i].mechanism);
         free(answer->columns[i].period);
     }
-    for (size_t i = 0; i < answer->column_count * answer->row_count; i++)
+    for (size_t i = 0; i < answer->column_count * answer->row_count; i++) {
         free((char *)answer->values[i].text);
+        for (int end = 0; answer->intervals && end < 2; end++)
+            free((char *)answer->intervals[i][end].text);
+    }
+    free(answer->intervals);
     free(answer->columns);
     free(answer->values);
     free(answer->errors);
@@ -90,6 +94,8 @@ const char *brume_query_answer_bar_why(const brume_query_answer *answer, size_t 
         return "too few";
     if (column->limit_not_found || column->cut_not_known)
         return "what limits leave out is not known at this price";
+    if (brume_query_answer_interval(answer, cell))
+        return "a quantile has an interval";
     if (!isnan(column->rank_error_95))
         return "a quantile has an error in ranks";
     if (!isnan(column->count_error_95) || !isnan(column->gap_95))
@@ -108,8 +114,8 @@ brume_status brume_query_answer_flag(const brume_query_answer *answer, bool **fl
     return BRUME_OK;
 }
 
-brume_status brume_query_answer_set(brume_query_answer *answer, size_t row, size_t column,
-                                    const brume_value *value, brume_error *error)
+/* A copy in place of what is there; a time as its text. */
+static brume_status put(brume_value *cell, const brume_value *value, brume_error *error)
 {
     char time[BRUME_TIME_TEXT];
     brume_value shown = *value;
@@ -128,8 +134,32 @@ brume_status brume_query_answer_set(brume_query_answer *answer, size_t row, size
         text[value->length] = '\0';
         copy.text = text;
     }
-    brume_value *cell = &answer->values[row * answer->column_count + column];
     free((char *)cell->text);
     *cell = copy;
     return BRUME_OK;
+}
+
+brume_status brume_query_answer_set(brume_query_answer *answer, size_t row, size_t column,
+                                    const brume_value *value, brume_error *error)
+{
+    return put(&answer->values[row * answer->column_count + column], value, error);
+}
+
+brume_status brume_query_answer_set_interval(brume_query_answer *answer, size_t row, size_t column,
+                                             const brume_value ends[2], brume_error *error)
+{
+    size_t cells = answer->row_count * answer->column_count;
+    if (!answer->intervals)
+        answer->intervals = calloc(cells + 1, sizeof *answer->intervals);
+    if (!answer->intervals)
+        return brume_no_memory(error, "the answer");
+    brume_value *cell = answer->intervals[row * answer->column_count + column];
+    BRUME_TRY(put(&cell[0], &ends[0], error));
+    return put(&cell[1], &ends[1], error);
+}
+
+const brume_value *brume_query_answer_interval(const brume_query_answer *answer, size_t cell)
+{
+    bool there = answer->intervals && answer->intervals[cell][0].kind != BRUME_VALUE_NULL;
+    return there ? answer->intervals[cell] : NULL;
 }

@@ -93,10 +93,12 @@ typedef struct brume_query_answer {
     size_t column_count;
     brume_value *values; /* values[row * column_count + column]; their texts are the answer's own */
     double *errors;      /* of the same shape: half-widths at 95 % */
-    bool *totals;        /* NULL, or of the same shape: a key that is NULL because the row is of a
-                            grouping set without it, a margin */
-    bool *too_few;       /* ... a value that is NULL because it would be noise alone */
-    bool *near;          /* NULL, or which rows had hardly enough units to be shown */
+    brume_value (*intervals)[2]; /* ... of quantiles, at 95 %; NULL where there is none, and as a
+                                    whole where no column has any */
+    bool *totals;  /* NULL, or of the same shape: a key that is NULL because the row is of a
+                      grouping set without it, a margin */
+    bool *too_few; /* ... a value that is NULL because it would be noise alone */
+    bool *near;    /* NULL, or which rows had hardly enough units to be shown */
     size_t row_count;
     bool errors_vary; /* some column's error is not the same in all rows */
     bool is_public;   /* of public tables only: exact, and free of charge */
@@ -145,6 +147,15 @@ BRUME_MUST_USE brume_status brume_query_answer_flag(const brume_query_answer *an
 BRUME_MUST_USE brume_status brume_query_answer_set(brume_query_answer *answer, size_t row,
                                                    size_t column, const brume_value *value,
                                                    brume_error *error);
+
+/* Put copies of both ends of a quantile's interval into the table. */
+BRUME_MUST_USE brume_status brume_query_answer_set_interval(brume_query_answer *answer, size_t row,
+                                                            size_t column,
+                                                            const brume_value ends[2],
+                                                            brume_error *error);
+
+/* The interval of a cell; NULL: it has none. */
+const brume_value *brume_query_answer_interval(const brume_query_answer *answer, size_t cell);
 
 /* What the ledger records: everything but `remaining` and `cached`. */
 BRUME_MUST_USE brume_status brume_query_answer_record(const brume_query_answer *answer,

@@ -233,6 +233,29 @@ static bool write_bars(const brume_query_answer *answer, json_t *out)
     return good;
 }
 
+/* Beside the rows: [low, high] of each quantile, else null. */
+static bool write_intervals(const brume_query_answer *answer, json_t *out)
+{
+    json_t *rows = json_array();
+    if (!set(out, "rows_interval_95", rows))
+        return false;
+    for (size_t r = 0; r < answer->row_count; r++) {
+        json_t *row = json_array();
+        if (json_array_append_new(rows, row) != 0)
+            return false;
+        for (size_t i = 0; i < answer->column_count; i++) {
+            const brume_value *ends =
+                brume_query_answer_interval(answer, r * answer->column_count + i);
+            json_t *cell =
+                ends ? json_pack("[o,o]", value_to_json(&ends[0]), value_to_json(&ends[1]))
+                     : json_null();
+            if (json_array_append_new(row, cell) != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool write_near(const brume_query_answer *answer, json_t *out)
 {
     json_t *near = json_array();
@@ -274,6 +297,7 @@ brume_status brume_query_answer_record(const brume_query_answer *answer, json_t 
     json_t *made = json_object();
     bool good = made && write_columns(answer, made) && write_cells(answer, "rows", false, made) &&
                 (!answer->errors_vary || write_cells(answer, "row_error_95", true, made)) &&
+                (!answer->intervals || write_intervals(answer, made)) &&
                 write_flags(answer, "rows_total", answer->totals, made) &&
                 write_flags(answer, "rows_too_few", answer->too_few, made) &&
                 (!answer->near || write_near(answer, made)) && write_cost(answer, made);
@@ -403,9 +427,21 @@ static brume_value read_value(const json_t *json, char room[32])
     return (brume_value){.kind = BRUME_VALUE_NULL};
 }
 
+static brume_status read_interval(const json_t *json, size_t row, size_t column,
+                                  brume_query_answer *answer, brume_error *error)
+{
+    char room[2][32];
+    brume_value ends[2];
+    if (!json_is_array(json))
+        return BRUME_OK;
+    for (size_t i = 0; i < 2; i++)
+        ends[i] = read_value(json_array_get(json, i), room[i]);
+    return brume_query_answer_set_interval(answer, row, column, ends, error);
+}
+
 /* An error bar that is the same in all rows is recorded with the column only. */
-static brume_status read_row(const json_t *row, const json_t *errors, size_t number,
-                             brume_query_answer *answer, brume_error *error)
+static brume_status read_row(const json_t *row, const json_t *errors, const json_t *intervals,
+                             size_t number, brume_query_answer *answer, brume_error *error)
 {
     if (json_array_size(row) != answer->column_count)
         return damaged(error);
@@ -418,6 +454,7 @@ static brume_status read_row(const json_t *row, const json_t *errors, size_t num
                                                             : json_is_number(bar)
                                                                 ? json_number_value(bar)
                                                                 : NAN;
+        BRUME_TRY(read_interval(json_array_get(intervals, i), number, i, answer, error));
     }
     return BRUME_OK;
 }
@@ -463,8 +500,10 @@ static brume_status read_table(const json_t *record, brume_query_answer *answer,
     const json_t *errors = json_object_get(record, "row_error_95");
     for (size_t i = 0; i < answer->column_count; i++)
         BRUME_TRY(read_column(json_array_get(columns, i), &answer->columns[i], error));
+    const json_t *intervals = json_object_get(record, "rows_interval_95");
     for (size_t r = 0; r < answer->row_count; r++)
-        BRUME_TRY(read_row(json_array_get(rows, r), json_array_get(errors, r), r, answer, error));
+        BRUME_TRY(read_row(json_array_get(rows, r), json_array_get(errors, r),
+                           json_array_get(intervals, r), r, answer, error));
     answer->errors_vary = errors != NULL;
     BRUME_TRY(read_flags(json_object_get(record, "rows_total"), answer, &answer->totals, error));
     BRUME_TRY(read_flags(json_object_get(record, "rows_too_few"), answer, &answer->too_few, error));

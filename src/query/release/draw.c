@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "query/limit/clip.h"
+#include "query/price/price_parts.h"
 #include "query/release/limited_noise.h"
 #include "query/release/rank.h"
 
@@ -53,12 +54,35 @@ double brume_drawn_number(const brume_drawn *drawn, int measure, size_t group)
     return drawn->numbers[(size_t)measure * drawn->count + group];
 }
 
+/* A quantile, or several; of one that has an interval then its two ends; a mode. */
+static size_t selected_per_group(const brume_measure *measure)
+{
+    if (brume_measure_has_interval(measure))
+        return 3;
+    return measure->fraction_count ? measure->fraction_count : 1;
+}
+
+/* Where the choices of a measure in a group go. */
+static int64_t *selected_in(const brume_plan *plan, const brume_drawn *drawn, size_t measure,
+                            size_t group)
+{
+    size_t per_group = selected_per_group(&plan->measures[measure]);
+    return &drawn->selected[drawn->selected_at[measure] + group * per_group];
+}
+
 int64_t brume_drawn_selected(const brume_plan *plan, const brume_drawn *drawn, int measure,
                              size_t group, int fraction)
 {
-    size_t per_group = plan->measures[measure].fraction_count;
-    per_group = per_group ? per_group : 1;
-    return drawn->selected[drawn->selected_at[measure] + group * per_group + (size_t)fraction];
+    return selected_in(plan, drawn, (size_t)measure, group)[fraction];
+}
+
+bool brume_drawn_interval(const brume_plan *plan, const brume_drawn *drawn, int measure,
+                          size_t group, int64_t out[2])
+{
+    if (!brume_measure_has_interval(&plan->measures[measure]))
+        return false;
+    memcpy(out, selected_in(plan, drawn, (size_t)measure, group) + 1, 2 * sizeof *out);
+    return true;
 }
 
 /* ---- exact integers ---- */
@@ -162,21 +186,29 @@ static bool is_selection(const brume_measure *measure)
 /* Single quantiles of the same values. */
 static bool ranks_alike(const brume_measure *a, const brume_measure *b)
 {
-    return a->kind == BRUME_MEASURE_QUANTILES && b->kind == BRUME_MEASURE_QUANTILES &&
-           a->fraction_count == 1 && b->fraction_count == 1 && a->expression == b->expression;
+    return brume_measure_has_interval(a) && brume_measure_has_interval(b) &&
+           a->expression == b->expression;
 }
 
-/* Where the choices of a measure in a group go. */
-static int64_t *selected_in(const brume_plan *plan, const brume_drawn *drawn, size_t measure,
-                            size_t group)
+/* A quantile and its interval, for half of the price each. What is shown lies in the interval. */
+static brume_status draw_quantile(const brume_terms *terms, const brume_measure *measure,
+                                  const brume_ranked *list, const brume_cells *cells,
+                                  brume_bits *bits, int64_t out[3], brume_error *error)
 {
-    size_t fractions = plan->measures[measure].fraction_count;
-    return &drawn->selected[drawn->selected_at[measure] + group * (fractions ? fractions : 1)];
+    const int64_t *fraction = measure->fractions[0];
+    BRUME_TRY(brume_rank_in(bits, list, measure->low, measure->high, fraction[0], fraction[1],
+                            measure->scale, &out[0], error));
+    BRUME_TRY(brume_rank_interval(bits, list, cells, fraction[0], fraction[1],
+                                  brume_interval_rate_down(measure, terms->plan->noise), &out[1],
+                                  error));
+    out[0] = out[0] < out[1] ? out[1] : out[0] > out[2] ? out[2] : out[0];
+    return BRUME_OK;
 }
 
 /* The measure `first` in a group, and all later ones like it: their list is put in order once. */
 static brume_status draw_quantiles(const brume_terms *terms, brume_drawn *drawn, size_t first,
-                                   size_t group, brume_bits *bits, brume_error *error)
+                                   size_t group, const brume_cells *cells, brume_bits *bits,
+                                   brume_error *error)
 {
     const brume_plan *plan = terms->plan;
     const brume_measure *measure = &terms->measures[first];
@@ -194,9 +226,7 @@ static brume_status draw_quantiles(const brume_terms *terms, brume_drawn *drawn,
                                 points, &list, error));
     for (size_t i = first; status == BRUME_OK && i < plan->measure_count; i++)
         if (ranks_alike(measure, &terms->measures[i]))
-            status = brume_rank_in(bits, &list, measure->low, measure->high,
-                                   terms->measures[i].fractions[0][0],
-                                   terms->measures[i].fractions[0][1], terms->measures[i].scale,
+            status = draw_quantile(terms, &terms->measures[i], &list, cells, bits,
                                    selected_in(plan, drawn, i, group), error);
     brume_ranked_close(&list);
     return status;
@@ -225,6 +255,24 @@ static brume_status draw_mode(const brume_measure *measure, const brume_bounded_
     return status;
 }
 
+/* One measure, with those that share its list, in all groups. */
+static brume_status draw_selection(const brume_terms *terms, brume_drawn *drawn, size_t measure,
+                                   brume_bits *bits, brume_error *error)
+{
+    const brume_measure *one = &terms->measures[measure];
+    brume_cells cells = {0};
+    brume_status status = BRUME_OK;
+    if (brume_measure_has_interval(one))
+        BRUME_TRY(brume_cells_open(one->low, one->high, &cells, error));
+    for (size_t g = 0; status == BRUME_OK && g < drawn->count; g++)
+        status = one->kind == BRUME_MEASURE_QUANTILES
+                     ? draw_quantiles(terms, drawn, measure, g, &cells, bits, error)
+                     : draw_mode(one, drawn->groups[g], bits,
+                                 selected_in(terms->plan, drawn, measure, g), error);
+    brume_cells_close(&cells);
+    return status;
+}
+
 static brume_status draw_selections(const brume_terms *terms, brume_drawn *drawn, brume_bits *bits,
                                     brume_error *error)
 {
@@ -232,9 +280,9 @@ static brume_status draw_selections(const brume_terms *terms, brume_drawn *drawn
     size_t total = 0;
     drawn->selected_at = calloc(plan->measure_count + 1, sizeof *drawn->selected_at);
     for (size_t i = 0; drawn->selected_at && i < plan->measure_count; i++) {
-        size_t fractions = terms->measures[i].fraction_count;
         drawn->selected_at[i] = total;
-        total += is_selection(&terms->measures[i]) ? drawn->count * (fractions ? fractions : 1) : 0;
+        if (is_selection(&terms->measures[i]))
+            total += drawn->count * selected_per_group(&terms->measures[i]);
     }
     drawn->selected = calloc(total + 1, sizeof *drawn->selected);
     if (!drawn->selected || !drawn->selected_at)
@@ -244,12 +292,8 @@ static brume_status draw_selections(const brume_terms *terms, brume_drawn *drawn
         bool done = false; /* with those before it */
         for (size_t j = 0; j < i; j++)
             done = done || ranks_alike(&terms->measures[j], measure);
-        for (size_t g = 0; is_selection(measure) && !done && g < drawn->count; g++)
-            if (measure->kind == BRUME_MEASURE_QUANTILES)
-                BRUME_TRY(draw_quantiles(terms, drawn, i, g, bits, error));
-            else
-                BRUME_TRY(draw_mode(measure, drawn->groups[g], bits, selected_in(plan, drawn, i, g),
-                                    error));
+        if (is_selection(measure) && !done)
+            BRUME_TRY(draw_selection(terms, drawn, i, bits, error));
     }
     return BRUME_OK;
 }

@@ -53,4 +53,8 @@ double brume_drawn_number(const brume_drawn *drawn, int measure, size_t group);
 int64_t brume_drawn_selected(const brume_plan *plan, const brume_drawn *drawn, int measure,
                              size_t group, int fraction);
 
+/* The ends of the interval of a quantile; false: it has none. */
+bool brume_drawn_interval(const brume_plan *plan, const brume_drawn *drawn, int measure,
+                          size_t group, int64_t out[2]);
+
 #endif

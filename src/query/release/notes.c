@@ -253,9 +253,12 @@ static void write_bounds(FILE *out, const brume_answer_column *column, const bru
     fputs("; ± does not include that", out);
 }
 
-/* What is known of a quantile or a mode, which have no ± in their own units. */
-static void write_selection(FILE *out, const brume_answer_column *column, const brume_words *words)
+/* What is known of a mode, or of a quantile that has no interval. */
+static void write_selection(FILE *out, const brume_answer_column *column, bool intervals,
+                            const brume_words *words)
 {
+    if (!isnan(column->rank_error_95) && intervals)
+        return;
     if (!isnan(column->rank_error_95))
         fprintf(out, "Its place among the sorted values is at most %s off (95 %%)",
                 about(column->rank_error_95).text);
@@ -306,7 +309,7 @@ static char *note_of(const brume_query_answer *answer, size_t index, note_kind k
     else if (!column->is_key && kind == NOTE_BOUNDS)
         write_bounds(out, column, &answer->words);
     else if (!column->is_key && kind == NOTE_SELECTION)
-        write_selection(out, column, &answer->words);
+        write_selection(out, column, answer->intervals != NULL, &answer->words);
     else if (!column->is_key)
         write_moved(out, answer, column);
     if (fclose(out) == 0)

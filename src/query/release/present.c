@@ -93,6 +93,20 @@ static bool interval_of(const brume_formula *formula, const interval_source *fro
     }
 }
 
+/* The aggregate that an output shows as it is, or as a date or time; NULL: it is arithmetic. */
+static const brume_formula *shown_alone(const brume_formula *formula)
+{
+    if (formula->kind == BRUME_FORMULA_DATE || formula->kind == BRUME_FORMULA_TIMESTAMP)
+        formula = formula->arguments[0];
+    return formula->kind == BRUME_FORMULA_AGGREGATE ? formula : NULL;
+}
+
+static bool is_quantile(const brume_plan *plan, const brume_formula *formula)
+{
+    const brume_formula *alone = shown_alone(formula);
+    return alone && plan->query->aggregates[alone->index].kind == BRUME_AGGREGATE_QUANTILE;
+}
+
 bool brume_error_varies(const brume_plan *plan, const brume_formula *formula)
 {
     if (formula->kind != BRUME_FORMULA_AGGREGATE)
@@ -124,7 +138,7 @@ double brume_present_error(const brume_answer_table *all, const brume_answer_row
     /* An error at 95 % is all that is known of what was released before: it leaves nothing for the
      * noise of another number. */
     if (used + released == 0 || (released > 0 && used + released > 1) ||
-        value->kind != BRUME_VALUE_NUMBER)
+        value->kind != BRUME_VALUE_NUMBER || is_quantile(all->plan, formula))
         return NAN;
     interval_source from = {
         {all->terms, all->drawn, all->modes}, row->group, whole_beta / fmax(1, (double)used), cut};
@@ -294,6 +308,29 @@ static bool is_total(const brume_query *query, const brume_answer_row *row,
     return !(query->keys[formula->index].sets >> set & 1);
 }
 
+/* The interval of an output that is a quantile, as its values are shown. */
+static brume_status set_interval(const brume_answer_table *all, brume_query_answer *answer,
+                                 size_t row, size_t output, brume_error *error)
+{
+    const brume_formula *formula = all->plan->query->outputs[output].value;
+    brume_present_source source = {all->terms, all->drawn, all->modes};
+    brume_answer_row *of = &all->rows[row];
+    if (!is_quantile(all->plan, formula))
+        return BRUME_OK;
+    size_t aggregate = shown_alone(formula)->index;
+    brume_shown shown = brume_present_show(&source, aggregate, of->group, whole_beta);
+    if (!shown.has_interval)
+        return BRUME_OK;
+    brume_value value = of->values[aggregate], ends[2];
+    const double numbers[] = {shown.interval.lower, shown.interval.upper};
+    for (int i = 0; i < 2; i++) {
+        of->values[aggregate] = (brume_value){.kind = BRUME_VALUE_NUMBER, .number = numbers[i]};
+        ends[i] = brume_formula_evaluate(formula, of->keys, of->values);
+    }
+    of->values[aggregate] = value;
+    return brume_query_answer_set_interval(answer, row, output, ends, error);
+}
+
 static brume_status copy_rows(const brume_answer_table *all, brume_query_answer *answer,
                               brume_error *error)
 {
@@ -311,6 +348,7 @@ static brume_status copy_rows(const brume_answer_table *all, brume_query_answer 
         for (size_t i = 0; i < columns; i++) {
             const brume_formula *shown = all->plan->query->outputs[i].value;
             BRUME_TRY(brume_query_answer_set(answer, r, i, &row->outputs[i], error));
+            BRUME_TRY(set_interval(all, answer, r, i, error));
             if (row->outputs[i].kind == BRUME_VALUE_NULL && has_too_few(all, row, shown))
                 BRUME_TRY(brume_query_answer_flag(answer, &answer->too_few, r, i, error));
             if (is_total(all->plan->query, row, shown))

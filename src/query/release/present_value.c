@@ -201,8 +201,11 @@ static brume_value declared_value(const brume_policy_column *column, int64_t ind
     return typed;
 }
 
+/* The interval of a quantile is drawn to hold it but for this chance. */
+#define INTERVAL_BETA 0.05
+
 static brume_shown show_selection(const brume_present_source *source,
-                                  const brume_plan_aggregate *from, size_t group)
+                                  const brume_plan_aggregate *from, size_t group, double beta)
 {
     const brume_plan *plan = source->terms->plan;
     const brume_drawn *drawn = source->drawn;
@@ -214,10 +217,16 @@ static brume_shown show_selection(const brume_present_source *source,
     }
     const brume_plan_value *value = &plan->values[from->value];
     int64_t chosen = brume_drawn_selected(plan, drawn, from->selection, group, from->fraction);
+    int64_t ends[2];
     if (seems_empty(plan, drawn, group))
         return nothing();
     out.value = value->declared ? declared_value(value->declared, chosen)
                                 : number_value((double)chosen * value->step);
+    out.has_interval = beta >= INTERVAL_BETA &&
+                       brume_drawn_interval(plan, drawn, from->selection, group, ends);
+    if (out.has_interval)
+        out.interval =
+            (brume_interval){(double)ends[0] * value->step, (double)ends[1] * value->step};
     return out;
 }
 
@@ -248,7 +257,7 @@ static brume_shown show(const brume_present_source *source, size_t aggregate, si
     case BRUME_AGGREGATE_MODE:
         break;
     }
-    return show_selection(source, from, group);
+    return show_selection(source, from, group, beta);
 }
 
 brume_shown brume_present_show(const brume_present_source *source, size_t aggregate, size_t group,

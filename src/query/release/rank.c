@@ -20,15 +20,19 @@ static uint64_t weight_of(const brume_ranked *all, size_t begin, size_t end)
     return all->upto[end] - all->upto[begin];
 }
 
-/* -max(0, below - qN, qN - upto) in units of 1/den of a weight. */
-static int64_t utility(uint64_t below, uint64_t upto, uint64_t count, int64_t num, int64_t den)
+/* -max(0, off), and never below -2^62. */
+static int64_t at_most_zero(brume_i128 off)
 {
     const brume_i128 most = (brume_i128)1 << 62;
-    brume_i128 target = (brume_i128)num * (brume_i128)count;
+    return off > most ? (int64_t)-most : off > 0 ? (int64_t)-off : 0;
+}
+
+/* -max(0, below - t, t - upto) in units of 1/den of a weight, those of the target t. */
+static int64_t utility(uint64_t below, uint64_t upto, brume_i128 target, int64_t den)
+{
     brume_i128 over = (brume_i128)den * (brume_i128)below - target;
     brume_i128 under = target - (brume_i128)den * (brume_i128)upto;
-    brume_i128 worst = over > under ? over : under;
-    return worst > most ? (int64_t)-most : worst > 0 ? (int64_t)-worst : 0;
+    return at_most_zero(over > under ? over : under);
 }
 
 /* Runs in the order of their points, which leave none out. */
@@ -67,18 +71,19 @@ static void make_runs(runs *all, const brume_ranked *list, size_t begin, size_t 
 {
     const int64_t *values = list->values;
     uint64_t whole = weight_of(list, begin, end);
+    brume_i128 target = (brume_i128)num * (brume_i128)whole;
     all->count = 0;
     int64_t next = low; /* first point not yet in a run */
     bool done = false;  /* high itself is in a run */
     for (size_t i = begin; i < end; i++) {
         uint64_t below = weight_of(list, begin, i), upto = weight_of(list, begin, i + 1);
-        add_run(all, (uint64_t)values[i] - (uint64_t)next, utility(below, below, whole, num, den));
-        add_run(all, 1, utility(below, upto, whole, num, den));
+        add_run(all, (uint64_t)values[i] - (uint64_t)next, utility(below, below, target, den));
+        add_run(all, 1, utility(below, upto, target, den));
         done = values[i] == high;
         next = done ? high : values[i] + 1;
     }
     if (!done)
-        add_run(all, (uint64_t)high - (uint64_t)next + 1, utility(whole, whole, whole, num, den));
+        add_run(all, (uint64_t)high - (uint64_t)next + 1, utility(whole, whole, target, den));
 }
 
 static brume_status choose(brume_bits *bits, const runs *all, int64_t low, int64_t den, double rate,
@@ -134,6 +139,126 @@ brume_status brume_rank_one(brume_bits *bits, const int64_t *values, const uint3
     brume_status status = brume_rank_in(bits, &list, low, high, num, den, rate, out, error);
     brume_ranked_close(&list);
     return status;
+}
+
+/* ---- the interval of one ---- */
+
+enum {
+    EVEN_CELLS = 1024,
+    OCTAVE_BITS = 8, /* 256 cells to an octave */
+};
+
+/* From one cell to the next of those whose lengths grow with the distance x of their first value
+ * from 0. */
+static uint64_t octave_step(uint64_t x)
+{
+    int bits = x ? 63 - __builtin_clzll(x) : 0;
+    return UINT64_C(1) << (bits > OCTAVE_BITS ? bits - OCTAVE_BITS : 0);
+}
+
+/* The first value of the cell after that of x. */
+static brume_i128 next_cell(int64_t x, int64_t low, uint64_t even)
+{
+    uint64_t size = x < 0 ? 0 - (uint64_t)x : (uint64_t)x, step = octave_step(size);
+    brume_i128 octave = x < 0 ? 1 - (brume_i128)(size / step * step)
+                              : (brume_i128)(size / step + 1) * step;
+    uint64_t from_low = (uint64_t)x - (uint64_t)low;
+    brume_i128 evenly = low + (brume_i128)(from_low / even + 1) * even;
+    return octave < evenly ? octave : evenly;
+}
+
+brume_status brume_cells_open(int64_t low, int64_t high, brume_cells *out, brume_error *error)
+{
+    uint64_t even = ((uint64_t)high - (uint64_t)low) / EVEN_CELLS + 1;
+    size_t room = EVEN_CELLS + 2 * ((size_t)64 << OCTAVE_BITS);
+    brume_cells cells = {malloc(room * sizeof *cells.first), 0, high};
+    if (!cells.first)
+        return brume_no_memory(error, "the interval of a quantile");
+    for (brume_i128 x = low; x <= high; x = next_cell((int64_t)x, low, even))
+        cells.first[cells.count++] = (int64_t)x;
+    *out = cells;
+    return BRUME_OK;
+}
+
+void brume_cells_close(brume_cells *cells)
+{
+    free(cells->first);
+    *cells = (brume_cells){0};
+}
+
+static int64_t last_of(const brume_cells *cells, size_t cell)
+{
+    return cell + 1 < cells->count ? cells->first[cell + 1] - 1 : cells->high;
+}
+
+/* The cell of a value, which is not before `from`. */
+static size_t cell_of(const brume_cells *cells, size_t from, int64_t value)
+{
+    size_t after = cells->count;
+    while (after - from > 1) {
+        size_t middle = from + (after - from) / 2;
+        if (cells->first[middle] <= value)
+            from = middle;
+        else
+            after = middle;
+    }
+    return from;
+}
+
+/* The places of an end, in their order: for a lower one that below all cells and then the cells,
+ * for an upper one the cells and then that above them. */
+static void make_end_runs(runs *all, const brume_ranked *list, const brume_cells *cells,
+                          brume_i128 target, int64_t den, bool upper)
+{
+    uint64_t whole = list->upto[list->count];
+    size_t next = 0; /* first cell not yet in a run */
+    all->count = 0;
+    if (!upper)
+        add_run(all, 1, at_most_zero(target));
+    for (size_t i = 0, end = 0; i < list->count; i = end) {
+        size_t cell = cell_of(cells, next, list->values[i]);
+        while (end < list->count && list->values[end] <= last_of(cells, cell))
+            end++;
+        add_run(all, cell - next, utility(list->upto[i], list->upto[i], target, den));
+        add_run(all, 1, utility(list->upto[i], list->upto[end], target, den));
+        next = cell + 1;
+    }
+    add_run(all, cells->count - next, utility(whole, whole, target, den));
+    if (upper)
+        add_run(all, 1, at_most_zero((brume_i128)den * (brume_i128)whole - target));
+}
+
+/* b of the header, in units of 1/den of a weight, rounded up: any constant is as private. */
+static brume_i128 offset_of(const brume_ranked *list, const brume_cells *cells, int64_t den,
+                            double rate)
+{
+    double rows = (log((double)cells->count) + log(40)) / rate;
+    double weights = ldexp(rows, list->weighted ? BRUME_LIMIT_WEIGHT_BITS : 0);
+    return (brume_i128)ceil(fmin(weights * (double)den * (1 + 0x1p-40), 0x1p100));
+}
+
+brume_status brume_rank_interval(brume_bits *bits, const brume_ranked *list,
+                                 const brume_cells *cells, int64_t num, int64_t den, double rate,
+                                 int64_t out[2], brume_error *error)
+{
+    runs room;
+    int64_t place[2] = {0, 0};
+    brume_i128 aim = (brume_i128)num * (brume_i128)list->upto[list->count];
+    brume_i128 offset = offset_of(list, cells, den, rate);
+    brume_status status = open_runs(list->count + 1, &room, error);
+    for (int upper = 0; status == BRUME_OK && upper < 2; upper++) {
+        make_end_runs(&room, list, cells, upper ? aim + offset : aim - offset, den, upper);
+        status = choose(bits, &room, 0, den, rate_per_weight(list, rate), &place[upper], error);
+    }
+    close_runs(&room);
+    if (status != BRUME_OK)
+        return status;
+    int64_t lower = place[0] == 0 ? cells->first[0] : cells->first[place[0] - 1];
+    int64_t upper = (size_t)place[1] == cells->count ? cells->high
+                                                     : last_of(cells, (size_t)place[1]);
+    out[0] = lower < upper ? lower : upper; /* an exchange loses nothing that is between them */
+    out[1] = lower < upper ? upper : lower;
+    return BRUME_OK;
 }
 
 /* ---- several ---- */

@@ -28,6 +28,29 @@ BRUME_MUST_USE brume_status brume_rank_in(brume_bits *bits, const brume_ranked *
                                           int64_t high, int64_t num, int64_t den, double rate,
                                           int64_t *out, brume_error *error);
 
+/* Cells of low .. high that depend on these two alone: whole steps up to 512 from 0, then 256 to an
+ * octave, the same below 0; and none longer than 1/1024 of the whole. */
+typedef struct brume_cells {
+    int64_t *first; /* of each cell, ascending; a cell ends where the next one begins */
+    size_t count;
+    int64_t high; /* where the last one ends */
+} brume_cells;
+
+BRUME_MUST_USE brume_status brume_cells_open(int64_t low, int64_t high, brume_cells *out,
+                                             brume_error *error);
+void brume_cells_close(brume_cells *cells);
+
+/* An interval that holds the quantile q = num/den with a chance of 95 %: P[out[0] <= v <= out[1]]
+ * >= 0.95 where #{x < v} <= qN <= #{x <= v}. Both ends are drawn by themselves, at this rate: with
+ * b = ln(40 cells)/rate (rounded up to whole steps of the utility) the lower one is the first value
+ * of a cell [g, h) with probability proportional to exp(rate * u), u = -max(0, #{x < g} - qN + b,
+ * qN - b - #{x < h}); or `low`, for ranks below all cells, u = -max(0, qN - b). The upper one is
+ * the last value of a cell, with -b for b; or `high`, for ranks above all cells, u = -max(0, N - qN
+ * - b). */
+BRUME_MUST_USE brume_status brume_rank_interval(brume_bits *bits, const brume_ranked *list,
+                                                const brume_cells *cells, int64_t num, int64_t den,
+                                                double rate, int64_t out[2], brume_error *error);
+
 /* Several quantiles, ascending: the middle one on all values, then each side on its own part, at
  * the same rate. `breaker` (one per value, uniform) splits equal values in the right proportion.
  * out[i] is the quantile of fractions[i]; they come out ascending. */

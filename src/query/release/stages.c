@@ -315,6 +315,9 @@ static brume_status check_budget(const stages *all, const json_t *explanation, b
 static double bar_of(const brume_query_answer *answer)
 {
     const brume_answer_column *column = &answer->columns[0];
+    const brume_value *ends = brume_query_answer_interval(answer, 0), *value = &answer->values[0];
+    if (ends && value->kind == BRUME_VALUE_NUMBER && ends[0].kind == BRUME_VALUE_NUMBER)
+        return fmax(value->number - ends[0].number, ends[1].number - value->number);
     if (column->cut_not_known || !isfinite(answer->errors[0]))
         return INFINITY;
     return answer->errors[0] + fmax(0, column->cut_allowance); /* NaN: nobody counted */
