@@ -107,6 +107,15 @@ class Result(Sequence[Tuple[Any, ...]]):
                 for row in self.row_error_95]
 
     @property
+    def intervals(self) -> List[Tuple[Optional[Tuple[Any, Any]], ...]]:
+        """For each value that is a quantile the interval that holds it with a chance of 95 %: (low, high), in
+        the units of its column. None for all others."""
+        if "rows_interval_95" in self.json:
+            return [tuple(None if ends is None else (ends[0], ends[1]) for ends in row)
+                    for row in self.json["rows_interval_95"]]
+        return [tuple(None for _ in self.json["columns"]) for _ in self.json["rows"]]
+
+    @property
     def biased(self) -> List[str]:
         """The columns that limits and bounds may have moved: a bar is about the bounded data."""
         return [column["name"] for column in self.json["columns"] if column.get("biased")]
@@ -158,12 +167,16 @@ class Result(Sequence[Tuple[Any, ...]]):
         table: Dict[str, List[Any]] = {}
         for at, column in enumerate(self.json["columns"]):
             table[column["name"]] = [row[at] for row in self.json["rows"]]
-            if errors and column.get("role") == "value":
+            if errors and column.get("rank_error_95") is not None:
+                for end, name in enumerate(("low", "high")):
+                    table[f"{column['name']}_{name}_95"] = [row[at] and row[at][end] for row in self.intervals]
+            elif errors and column.get("role") == "value":
                 table[f"{column['name']}_error_95"] = [row[at] for row in self.bars]
         return table
 
     def df(self, errors: bool = False) -> Any:
-        """A pandas DataFrame; with ``errors`` each column of values is followed by its bars."""
+        """A pandas DataFrame; with ``errors`` each column of values is followed by its bars, a quantile by
+        the ends of its interval."""
         import pandas
 
         return pandas.DataFrame(self._table(errors), columns=list(self._table(errors)))
@@ -216,10 +229,17 @@ class Result(Sequence[Tuple[Any, ...]]):
             return _period(value, about.get("period")) if isinstance(value, str) else "NULL" if value is None else str(value)
         return _readable(value, self.bars[row][column])
 
+    def _bar_text(self, row: int, column: int) -> str:
+        """What follows a cell: its bar, or the interval of a quantile."""
+        bar, ends = self.bars[row][column], self.intervals[row][column]
+        if ends is not None:
+            return "({} to {})".format(*(_readable(end, None) for end in ends))
+        return f"± {_readable_bar(bar)}" if bar is not None else ""
+
     def __repr__(self) -> str:
-        cells = [[self._text(row, at) + (f" ± {_readable_bar(bar)}" if bar is not None else "")
-                  for at, bar in enumerate(bars)]
-                 for row, bars in enumerate(self.bars)]
+        cells = [[f"{self._text(row, at)} {self._bar_text(row, at)}".rstrip()
+                  for at in range(len(self.columns))]
+                 for row in range(len(self))]
         widths = [max([len(name)] + [len(row[at]) for row in cells])
                   for at, name in enumerate(self.columns)]
         lines = ["  ".join(name.ljust(width) for name, width in zip(self.columns, widths)).rstrip()]
@@ -238,17 +258,28 @@ class Result(Sequence[Tuple[Any, ...]]):
             cells = []
             for at, (value, bar) in enumerate(zip(row, bars)):
                 text = html.escape(self._text(number, at))
-                if bar is None:
+                beside = html.escape(self._bar_text(number, at))
+                if not beside:
                     cells.append(f"<td>{text}</td>")
                     continue
-                share = abs(value) / widest[at] * 100 if widest[at] and value is not None else 0
+                drawn = widest[at] and isinstance(value, (int, float))
+                share = abs(value) / widest[at] * 100 if drawn else 0
                 cells.append(
                     "<td style='text-align:right;background:linear-gradient(to right,"
                     f"rgba(70,130,180,.25) {share:.1f}%,transparent {share:.1f}%)'>{text}"
-                    f" <span style='opacity:.6'>± {html.escape(_readable_bar(bar))}</span></td>")
+                    f" <span style='opacity:.6'>{beside}</span></td>")
             body.append("<tr>" + "".join(cells) + "</tr>")
         return (f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
                 f"<p style='opacity:.7'>{'<br>'.join(map(html.escape, self._notes()))}</p>")
+
+    def _whisker(self, row: int, column: int, counts: bool) -> Tuple[float, float]:
+        """How far a value's whisker reaches below it and above it."""
+        value, bar, ends = self.rows[row][column], self.bars[row][column], self.intervals[row][column]
+        if ends is not None and isinstance(value, (int, float)):
+            return value - ends[0], ends[1] - value
+        if bar is None or value is None:
+            return math.nan, math.nan
+        return min(bar, max(value, 0)) if counts else bar, bar
 
     def plot(self, ax: Any = None) -> Any:
         """Bars with whiskers, or lines with bands over dates, one panel for each column of values. Needs
@@ -270,9 +301,8 @@ class Result(Sequence[Tuple[Any, ...]]):
             pyplot.subplots(len(values), 1, squeeze=False, figsize=size, layout="constrained")[1][:, 0])
         for at, axis in zip(values, axes):
             heights = [math.nan if self.rows[row][at] is None else self.rows[row][at] for row in order]
-            above = [math.nan if self.bars[row][at] is None else self.bars[row][at] for row in order]
             counts = columns[at].get("true_if_cut") == "higher"  # what is never below 0
-            below = [min(bar, max(height, 0)) if counts else bar for bar, height in zip(above, heights)]
+            below, above = zip(*(self._whisker(row, at, counts) for row in order)) if order else ((), ())
             places = range(len(order))
             if over_time:
                 axis.plot(places, heights)

@@ -106,6 +106,20 @@ def test_frames(result):
     assert list(frame["n_error_95"]) == [15.8, 15.8], "the allowance is part of the bar"
 
 
+def test_intervals_of_quantiles():
+    half = Result({"columns": [{"name": "m", "role": "value", "error_95": None, "rank_error_95": 40.0},
+                               {"name": "d", "role": "value", "error_95": None, "rank_error_95": 40.0}],
+                   "rows": [[28, None], [31, "2024-01-05"]],
+                   "rows_interval_95": [[[26, 31], None], [[30, 1000], ["2024-01-01", "2024-02-01"]]]})
+    assert half.intervals == [((26, 31), None), ((30, 1000), ("2024-01-01", "2024-02-01"))]
+    assert "28 (26 to 31)" in repr(half) and "31 (30 to 1,000)" in repr(half)
+    assert "2024-01-05 (2024-01-01 to 2024-02-01)" in repr(half) and "(30 to 1,000)</span>" in half._repr_html_()
+    table = half._table(True)
+    assert list(table) == ["m", "m_low_95", "m_high_95", "d", "d_low_95", "d_high_95"]
+    assert table["m_high_95"] == [31, 1000] and table["d_low_95"] == [None, "2024-01-01"]
+    assert half._whisker(0, 0, False) == (2, 3)
+
+
 def test_arrow(result):
     pytest.importorskip("pyarrow")
     assert result.arrow().column("n").to_pylist() == [1006, 1000]

@@ -21,16 +21,28 @@ enum {
     TIMES = 8    /* so many times are written below it */
 };
 
+static bool is_barred(const brume_bars *bars, size_t i)
+{
+    return isfinite(bars->values[i]) && isfinite(bars->lows[i]) && isfinite(bars->highs[i]);
+}
+
+/* The lower end of a whisker: a count that is not below 0 cannot truly be. */
+static double low_end(const brume_bars *bars, size_t i)
+{
+    double low = bars->lows[i];
+    return bars->is_count ? fmax(low, fmin(0, bars->values[i])) : low;
+}
+
 /* Values and whiskers and 0 are within the axis, with a little space beyond. */
 static brume_axis axis_of(const brume_bars *bars, size_t count)
 {
     double least = 0, most = 0;
     for (size_t i = 0; i < count; i++) {
-        double error = isfinite(bars->errors[i]) ? bars->errors[i] : 0;
+        bool barred = is_barred(bars, i);
         if (!isfinite(bars->values[i]))
             continue;
-        least = fmin(least, bars->is_count ? fmin(0, bars->values[i]) : bars->values[i] - error);
-        most = fmax(most, bars->values[i] + error);
+        least = fmin(least, barred ? low_end(bars, i) : bars->values[i]);
+        most = fmax(most, barred ? bars->highs[i] : bars->values[i]);
     }
     if (!(most > least))
         most = least + 1;
@@ -52,23 +64,16 @@ static void shorten(const char *label, char *text, size_t size)
     snprintf(text, size, "%.*s%s", (int)used, label, label[used] ? "…" : "");
 }
 
-/* The lower end of a whisker: a count that is not below 0 cannot truly be. */
-static double low_end(const brume_bars *bars, size_t i)
-{
-    double low = bars->values[i] - bars->errors[i];
-    return bars->is_count ? fmax(low, fmin(0, bars->values[i])) : low;
-}
-
 static void write_bar(FILE *file, const brume_panel *panel, double top, const brume_bars *bars,
                       size_t i)
 {
-    double value = bars->values[i], error = bars->errors[i];
-    double zero = brume_svg_x(panel, 0), end = brume_svg_x(panel, value), middle = top + BAR / 2.;
+    double zero = brume_svg_x(panel, 0), end = brume_svg_x(panel, bars->values[i]),
+           middle = top + BAR / 2.;
     fprintf(file, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#7fa3c7\"/>\n",
             fmin(zero, end), top + 4, fabs(end - zero), BAR - 8.);
-    if (!isfinite(error))
+    if (!is_barred(bars, i))
         return;
-    double low = brume_svg_x(panel, low_end(bars, i)), high = brume_svg_x(panel, value + error);
+    double low = brume_svg_x(panel, low_end(bars, i)), high = brume_svg_x(panel, bars->highs[i]);
     fprintf(file,
             "<path d=\"M%.1f %.1fH%.1fM%.1f %.1fV%.1fM%.1f %.1fV%.1f\" stroke=\"#1b3a5c\" "
             "stroke-width=\"1.4\" fill=\"none\"/>\n",
@@ -162,11 +167,11 @@ static void write_line(FILE *file, const brume_panel *panel, const brume_chart_r
     const char *colour = colours[(size_t)stroke % (sizeof colours / sizeof *colours)];
     fprintf(file, "<polygon fill=\"%s\" fill-opacity=\".15\" points=\"", colour);
     for (size_t i = from; i < end; i++)
-        if (isfinite(bars->values[i]) && isfinite(bars->errors[i]))
+        if (is_barred(bars, i))
             fprintf(file, "%.1f,%.1f ", brume_svg_x(panel, (double)place_of(rows, rows->labels[i])),
-                    brume_svg_y(panel, bars->values[i] + bars->errors[i]));
+                    brume_svg_y(panel, bars->highs[i]));
     for (size_t i = end; i-- > from;)
-        if (isfinite(bars->values[i]) && isfinite(bars->errors[i]))
+        if (is_barred(bars, i))
             fprintf(file, "%.1f,%.1f ", brume_svg_x(panel, (double)place_of(rows, rows->labels[i])),
                     brume_svg_y(panel, low_end(bars, i)));
     fprintf(file, "\"/>\n<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" points=\"",

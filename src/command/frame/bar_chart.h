@@ -7,13 +7,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* One panel: a value for each label, with a whisker or a band from value - error to value + error.
- * What is not a number is left out: a value that is NULL has no bar, one without an error bar no
- * whisker. */
+/* One panel: a value for each label, with a whisker or a band from low to high. What is not a
+ * number is left out: a value that is NULL has no bar, one without an error bar no whisker. */
 typedef struct brume_bars {
     const char *name;
-    const double *values, *errors; /* as many as there are labels */
-    bool is_count;                 /* never below 0, and no whisker goes there */
+    const double *values, *lows, *highs; /* as many as there are labels */
+    bool is_count;                       /* never below 0, and no whisker goes there */
 } brume_bars;
 
 /* What the values are of. With groups, labels of one group stand together, and a group is named

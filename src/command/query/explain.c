@@ -93,9 +93,14 @@ static brume_status write_measures(brume_call *call, const json_t *plan, bool pr
     return status;
 }
 
-/* What can be said of modes before anything is drawn. */
-static void write_modes(FILE *out, const json_t *plan)
+/* What can be said of quantiles and modes before anything is drawn. */
+static void write_selections(FILE *out, const json_t *plan)
 {
+    bool intervals = false;
+    for (size_t i = 0; i < json_array_size(plan); i++)
+        intervals = intervals || json_object_get(json_array_get(plan, i), "interval_share");
+    if (intervals)
+        brume_write_sentence(out, "half of the price of a quantile is for its interval of values");
     for (size_t i = 0; i < json_array_size(plan); i++) {
         const json_t *one = json_array_get(plan, i), *gap = json_object_get(one, "gap_95");
         const json_t *rows = json_object_get(one, "count_error_95");
@@ -275,7 +280,7 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
     else
         brume_write_sentence(out, "groups are public: all %lld are answered",
                              (long long)json_integer_value(groups));
-    write_modes(out, plan);
+    write_selections(out, plan);
     if (json_is_string(json_object_get(explanation, "where_reason")))
         brume_write_sentence(
             out, "rows %s, %s",

@@ -164,18 +164,23 @@ static bool make_labels(chart *c, const brume_query_answer *answer)
 
 static void fill_panel(chart *c, const brume_query_answer *answer, size_t column)
 {
-    double *values = c->numbers + 2 * c->rows * c->panel_count, *errors = values + c->rows;
+    double *values = c->numbers + 3 * c->rows * c->panel_count;
+    double *lows = values + c->rows, *highs = lows + c->rows;
     bool any = false;
     for (size_t row = 0; row < c->rows; row++) {
         size_t cell = c->order[row] * answer->column_count + column;
         const brume_value *value = &answer->values[cell];
         values[row] = value->kind == BRUME_VALUE_NUMBER ? value->number : (double)NAN;
-        errors[row] = brume_query_answer_bar(answer, cell);
+        const brume_value *ends = brume_query_answer_interval(answer, cell);
+        bool interval = ends && ends[0].kind == BRUME_VALUE_NUMBER;
+        double error = brume_query_answer_bar(answer, cell);
+        lows[row] = interval ? ends[0].number : values[row] - error;
+        highs[row] = interval ? ends[1].number : values[row] + error;
         any |= isfinite(values[row]);
     }
     if (any)
         c->panels[c->panel_count++] =
-            (brume_bars){answer->columns[column].name, values, errors,
+            (brume_bars){answer->columns[column].name, values, lows, highs,
                          answer->columns[column].side == BRUME_SIDE_HIGHER};
 }
 
@@ -183,7 +188,7 @@ static bool fill(chart *c, const brume_query_answer *answer)
 {
     c->rows = answer->row_count;
     c->panels = calloc(answer->column_count + 1, sizeof *c->panels);
-    c->numbers = calloc(2 * c->rows * answer->column_count + 1, sizeof *c->numbers);
+    c->numbers = calloc(3 * c->rows * answer->column_count + 1, sizeof *c->numbers);
     if (!c->panels || !c->numbers || !make_labels(c, answer))
         return false;
     for (size_t i = 0; i < answer->column_count; i++)

@@ -25,6 +25,12 @@ static bool has_bars(const brume_query_answer *answer, size_t column)
     return barred && !answer->columns[column].is_key;
 }
 
+/* Quantiles have an interval in place of an error bar. */
+static bool is_quantile(const brume_answer_column *column)
+{
+    return !isnan(column->rank_error_95);
+}
+
 /* The heads of the table, NULL at the end: a value is followed by its error bar. */
 static char **table_heads(const brume_query_answer *answer)
 {
@@ -36,7 +42,7 @@ static char **table_heads(const brume_query_answer *answer)
         if ((heads[used] = malloc(size)))
             snprintf(heads[used++], size, "%s%s", column->is_key ? "" : ">", column->name);
         if (has_bars(answer, i))
-            heads[used++] = strdup(">± 95 %");
+            heads[used++] = strdup(is_quantile(column) ? ">95 %" : ">± 95 %");
     }
     return heads;
 }
@@ -154,6 +160,32 @@ static number_texts number_and_error(double value, double error)
     return out;
 }
 
+/* An end of an interval as text; six digits, which leave no part of the interval out. */
+static char *end_text(const brume_value *end, bool upper)
+{
+    brume_value shown = *end;
+    if (end->kind == BRUME_VALUE_NUMBER && isfinite(end->number) && !is_whole(end)) {
+        double step = pow(10, floor(log10(fabs(end->number))) - 5);
+        double steps = end->number / step;
+        shown.number = (upper ? ceil(steps) : floor(steps)) * step;
+    }
+    char *text = value_text(&shown, "NULL", false);
+    return end->kind == BRUME_VALUE_NUMBER ? grouped(text) : text;
+}
+
+/* "26 to 31"; NULL: the cell has no interval, or there is no memory. The caller frees it. */
+static char *interval_text(const brume_query_answer *answer, size_t cell)
+{
+    const brume_value *ends = brume_query_answer_interval(answer, cell);
+    char *low = ends ? end_text(&ends[0], false) : NULL;
+    char *high = ends ? end_text(&ends[1], true) : NULL, *text = NULL;
+    if (low && high && asprintf(&text, "%s to %s", low, high) < 0)
+        text = NULL;
+    free(low);
+    free(high);
+    return text;
+}
+
 /* Is the cell a number with an error bar? */
 static bool is_barred(const brume_query_answer *answer, size_t cell)
 {
@@ -175,14 +207,18 @@ static void write_cells(brume_table *table, const brume_query_answer *answer, si
             continue;
         }
         char *text = brume_cell_text(answer, cell, "NULL", false);
+        char *interval = interval_text(answer, cell);
         brume_table_cell(table, "%s", text ? text : "");
         free(text);
-        if (!answer->columns[i].is_key && !isnan(error))
+        if (interval)
+            brume_table_cell(table, "%s", interval);
+        else if (!answer->columns[i].is_key && !isnan(error))
             brume_table_cell(table, "%s", brume_rounded_up(error).text);
         else if (has_bars(answer, i) && answer->too_few && answer->too_few[cell])
             brume_table_cell(table, "%s", "");
         else if (has_bars(answer, i))
             write_statement(table, &answer->columns[i]);
+        free(interval);
     }
 }
 
@@ -245,10 +281,12 @@ static void write_html_row(FILE *out, const brume_query_answer *answer, size_t r
             shown =
                 number_and_error(answer->values[cell].number, brume_query_answer_bar(answer, cell));
         char *text = barred ? NULL : brume_cell_text(answer, cell, "", false);
+        char *interval = interval_text(answer, cell);
         write_html_cell(out, "td", !is_key, text ? text : shown.value);
         free(text);
         if (!is_key)
-            write_html_cell(out, "td", true, shown.error);
+            write_html_cell(out, "td", true, interval ? interval : shown.error);
+        free(interval);
     }
     fputs("</tr>\n", out);
 }
@@ -266,7 +304,7 @@ static brume_status write_html(const brume_call *call, const brume_query_answer 
         bool is_key = answer->columns[i].is_key;
         write_html_cell(out, "th", !is_key, answer->columns[i].name);
         if (!is_key)
-            write_html_cell(out, "th", true, "± 95 %");
+            write_html_cell(out, "th", true, is_quantile(&answer->columns[i]) ? "95 %" : "± 95 %");
     }
     fputs("</tr>\n</thead>\n<tbody>\n", out);
     for (size_t i = 0; i < answer->row_count; i++)
@@ -281,21 +319,40 @@ static brume_status write_html(const brume_call *call, const brume_query_answer 
     return BRUME_OK;
 }
 
+static void write_csv_head(FILE *out, const brume_query_answer *answer)
+{
+    for (size_t i = 0; i < answer->column_count; i++) {
+        static const char *const names[] = {"low", "high", "error"};
+        bool ends = is_quantile(&answer->columns[i]);
+        fputs(i ? "," : "", out);
+        brume_csv_write_field(out, answer->columns[i].name);
+        for (size_t j = ends ? 0 : 2; !answer->columns[i].is_key && j < (ends ? 2 : 3); j++) {
+            char bar[160];
+            snprintf(bar, sizeof bar, "%.120s_%s_95", answer->columns[i].name, names[j]);
+            fputc(',', out);
+            brume_csv_write_field(out, bar);
+        }
+    }
+    fputc('\n', out);
+}
+
+/* The two ends of a quantile's interval. */
+static void write_csv_interval(FILE *out, const brume_query_answer *answer, size_t cell)
+{
+    const brume_value *ends = brume_query_answer_interval(answer, cell);
+    for (size_t i = 0; i < 2; i++) {
+        char *text = ends ? value_text(&ends[i], "", true) : NULL;
+        fputc(',', out);
+        brume_csv_write_field(out, text ? text : "");
+        free(text);
+    }
+}
+
 /* Values with full precision, each value column followed by its error bar, that of tables: the
  * noise alone would look like all of the error in a file that is passed on. */
 static void write_csv(FILE *out, const brume_query_answer *answer)
 {
-    for (size_t i = 0; i < answer->column_count; i++) {
-        char bar[160];
-        fputs(i ? "," : "", out);
-        brume_csv_write_field(out, answer->columns[i].name);
-        snprintf(bar, sizeof bar, "%.120s_error_95", answer->columns[i].name);
-        if (answer->columns[i].is_key)
-            continue;
-        fputc(',', out);
-        brume_csv_write_field(out, bar);
-    }
-    fputc('\n', out);
+    write_csv_head(out, answer);
     for (size_t cell = 0; cell < answer->row_count * answer->column_count; cell++) {
         size_t column = cell % answer->column_count;
         double error = brume_query_answer_bar(answer, cell);
@@ -303,7 +360,9 @@ static void write_csv(FILE *out, const brume_query_answer *answer)
         fputs(column ? "," : "", out);
         brume_csv_write_field(out, text ? text : "");
         free(text);
-        if (!answer->columns[column].is_key)
+        if (is_quantile(&answer->columns[column]))
+            write_csv_interval(out, answer, cell);
+        else if (!answer->columns[column].is_key)
             fprintf(out, ",%s", isnan(error) ? "" : brume_shortest(error).text);
         fputs(column + 1 == answer->column_count ? "\n" : "", out);
     }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "serve/pg/connection.h"
 
@@ -80,6 +81,27 @@ bool brume_pg_bar(const json_t *answer, size_t row, size_t column, double *bar)
     return add_allowance(about, noise, bar);
 }
 
+/* An interval of the only row: "median 26 to 31"; false: there is none, or more rows. */
+static bool write_interval(FILE *out, const json_t *answer, size_t column, const char *comma,
+                           const char *name)
+{
+    const json_t *rows = json_object_get(answer, "rows_interval_95");
+    const json_t *ends = json_array_get(json_array_get(rows, 0), column);
+    char *texts[2] = {NULL, NULL};
+    bool there = json_array_size(rows) == 1 && json_is_array(ends);
+    for (size_t i = 0; there && i < 2; i++)
+        texts[i] =
+            json_is_string(json_array_get(ends, i))
+                ? strdup(json_string_value(json_array_get(ends, i)))
+                : json_dumps(json_array_get(ends, i), JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+    there = texts[0] && texts[1];
+    if (there)
+        fprintf(out, "%s%s %s to %s", comma, name, texts[0], texts[1]);
+    free(texts[0]);
+    free(texts[1]);
+    return there;
+}
+
 /* The largest error of each column, in a sentence. */
 static void write_errors(FILE *out, const json_t *answer)
 {
@@ -92,6 +114,10 @@ static void write_errors(FILE *out, const json_t *answer)
         char text[DIGITS_TEXT];
         double bar = 0;
         bool barred = add_allowance(column, json_object_get(column, "error_95"), &bar);
+        if (name && write_interval(out, answer, i, comma, name)) {
+            comma = ", ";
+            continue;
+        }
         if (!name || (!barred && !json_is_number(rank)))
             continue;
         put_error(barred ? bar : json_number_value(rank), text);

@@ -13,6 +13,12 @@ function errorOf(answer, row, column) {
   return own + (typeof about.cut_allowance === "number" ? about.cut_allowance : 0);
 }
 
+/** "26 to 31": the interval of a quantile; null: it has none. */
+function intervalOf(answer, row, column) {
+  const ends = answer.rows_interval_95 && answer.rows_interval_95[row][column];
+  return ends ? `${valueText(ends[0])} to ${valueText(ends[1])}` : null;
+}
+
 /** A cell without its error: a month as 2024-01, the total of a margin, a value of too few people. */
 function cellText(answer, row, column) {
   const about = answer.columns[column], value = answer.rows[row][column];
@@ -30,6 +36,8 @@ function cell(answer, row, column) {
   if (answer.columns[column].role === "key") return h(column === 0 ? "th" : "td", column === 0 ? { scope: "row" } : {}, cellText(answer, row, column));
   const error = errorOf(answer, row, column);
   if (value === null) return h("td", { class: "number null" }, cellText(answer, row, column));
+  const interval = intervalOf(answer, row, column);
+  if (interval) return h("td", { class: "number" }, valueText(value), " ", h("span", { class: "pm" }, `(${interval})`));
   return h("td", { class: "number" }, valueText(value, error),
     error === null ? null : [" ", h("span", { class: "pm" }, h("span", { "aria-hidden": "true" }, "±"), h("span", { class: "unseen" }, "plus or minus"), ` ${errorText(error)}`)]);
 }
@@ -39,7 +47,7 @@ function table(answer) {
     h("table", {},
       h("caption", { class: "unseen" }, "Each value with its error bar: in 95 of 100 draws the noise moves it by no more than that."),
       h("thead", {}, h("tr", {}, answer.columns.map((column) => h("th", { scope: "col", class: column.role === "key" ? "" : "number" }, column.name,
-        column.role === "key" ? null : h("span", { class: "soft" }, typeof column.rank_error_95 === "number" ? "" : " ± 95 %"))))),
+        column.role === "key" ? null : h("span", { class: "soft" }, typeof column.rank_error_95 === "number" ? " 95 %" : " ± 95 %"))))),
       h("tbody", {}, answer.rows.map((_, row) => h("tr", {}, answer.columns.map((__, column) => cell(answer, row, column)))))));
 }
 
@@ -62,6 +70,8 @@ function charts(answer, dim) {
 function barText(answer, column, at) {
   const error = answer.rows.length ? errorOf(answer, 0, at) : null;
   if (error !== null) return `± ${errorText(error)}`;
+  const interval = answer.rows.length ? intervalOf(answer, 0, at) : null;
+  if (interval) return `95 %: ${interval}`;
   if (typeof column.rank_error_95 === "number") return `± ${errorText(column.rank_error_95)} rows in rank`;
   if (typeof column.count_error_95 === "number") return `at most ${errorText(column.count_error_95)} rows behind the true mode`;
   return "";
@@ -75,12 +85,18 @@ function quoted(text) {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The answer as CSV: every value column has its error bar beside it. */
+/** The answer as CSV: every value column has its error bar beside it, a quantile the ends of its interval. */
 export function toCsv(answer) {
-  const head = answer.columns.flatMap((column) => (column.role === "key" ? [column.name] : [column.name, `${column.name}_error_95`]));
+  const ranked = (column) => typeof column.rank_error_95 === "number";
+  const head = answer.columns.flatMap((column) => [column.name, ...(column.role === "key" ? []
+    : ranked(column) ? [`${column.name}_low_95`, `${column.name}_high_95`] : [`${column.name}_error_95`])]);
   const lines = answer.rows.map((row, number) => row.flatMap((value, at) => {
     const text = value === null ? "" : String(value);
     if (answer.columns[at].role === "key") return [text];
+    if (ranked(answer.columns[at])) {
+      const ends = answer.rows_interval_95 && answer.rows_interval_95[number][at];
+      return [text, ...(ends ? ends.map(String) : ["", ""])];
+    }
     const error = errorOf(answer, number, at);
     return [text, error === null ? "" : String(error)];
   }));
