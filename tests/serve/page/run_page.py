@@ -22,7 +22,7 @@ WARDS = "emergency,medicine,surgery,maternity,cardiology,neurology,oncology"
 QUESTION = "SELECT ward, COUNT(*) AS visits, AVG(stay) AS mean_stay\nFROM visits\nGROUP BY ward"
 RANGE = "document.querySelector('input[type=range]')"
 DOCUMENTED = ("answer", "phone-ask")  # pictures of docs/server-page.md
-TAKES = 30  # Tab presses at most between two controls
+TAKES = 45  # Tab presses at most between two controls
 
 
 class Clinic(Server):
@@ -31,7 +31,7 @@ class Clinic(Server):
     def __init__(self, programs, make_visits, tls=False):
         super().__init__(programs, register=False, tls=tls)
         self.made_by = programs, make_visits
-        subprocess.run([make_visits, self.path("visits.parquet"), "60000", "12000"], check=True)
+        subprocess.run([make_visits, self.path("visits.parquet"), "60000", "200000"], check=True)
         subprocess.run([make_visits, self.path("second.parquet"), "3000", "700"], check=True)
         self.run("register", "visits", "visits.parquet", "--unit", "patient", "--budget", "epsilon=3,delta=1e-7", "--max-groups", "2",
                  "--max-rows", "2", "--bounds", "age=0..100", "--bounds", "stay=0..30", "--bounds", "cost=0..5200", "--domain", "ward=" + WARDS)
@@ -107,6 +107,11 @@ class Person:
         self.browser.screenshot(os.path.join(self.folder, name + ".png"))
         if name in DOCUMENTED:
             self.browser.screenshot(os.path.join(self.folder, f"page-{name}.webp"), "webp")
+
+    def choose(self, label, value):
+        """Choose an option of a list."""
+        field = self.browser.field(label)
+        self.browser.run(f"{field}.value = {json.dumps(value)}; {field}.dispatchEvent(new Event('change'))")
 
     def ask(self):
         self.browser.click_named("button", "Ask, spends")
@@ -259,13 +264,132 @@ def error_bars_of_answers_are_within_those_before(person):
     person.ask()
     charge = person.server.json("history", "visits")["events"][-1]["id"]
     answer = person.server.ask("GET", f"/v1/history?answer={charge}", "alice").json
-    plan = {"plan": [dict(event, columns=["visits", "mean_stay"][event["measure"] != "rows":]) for event in answer["events"]]}
+    plan = {"sql": "SELECT COUNT(*) AS visits, AVG(COALESCE(stay, 0)) AS mean_stay FROM visits",
+            "columns": [{"name": "visits", "role": "value", "bar_95": answer["events"][0]["error_95"]}, {"name": "mean_stay", "role": "value", "bar_95": None}],
+            "plan": [dict(event, columns=["visits", "mean_stay"][event["measure"] != "rows":]) for event in answer["events"]]}
     check([event["measure"] for event in plan["plan"]] == ["rows", "centred sum"], f"another plan: {plan}")
     for row, bars in zip(answer["rows"], answer["row_error_95"]):
         before = b.run(f"import('/preview.js').then((preview) => preview.columnErrors({json.dumps(plan)}, {row[1]}))")
         shown = {one["name"]: one["most"] for one in before}
         check(abs(shown["visits"] - bars[1]) <= 0.5, f"a count of {bars[1]} was shown as {shown}")  # it is rounded
         check(bars[2] <= 1.02 * shown["mean_stay"] <= 3 * bars[2], f"a mean of {row}: {bars[2]}, shown {shown}")  # so is the size
+
+
+def number_after(sign, text):
+    """The number that a text has after a sign: 1200 of '± 1,200'."""
+    return float("".join(one for one in text.split(sign)[-1] if one.isdigit() or one == "."))
+
+
+def the_bar_before_is_the_bar_of_the_answer(person):
+    """With a typed limit nothing is left to find out; without one it is a range until the question has found its limit."""
+    b = person.browser
+    person.begin("olivia")
+    sql = "SELECT ward, COUNT(*) AS n FROM visits WHERE age < 70 GROUP BY ward"
+    person.write(sql)
+    b.fill("Price, epsilon", "0.1")
+    b.click_named("summary", "More settings")
+    b.fill("One person adds at most", "3")
+    person.settle()
+    before = person.errors()["n"]
+    plan = person.server.json("explain", sql, "--epsilon", "0.1", "--limit", "3")
+    bar = next(one for one in plan["columns"] if one["name"] == "n")["bar_95"]
+    check(bar <= number_after("±", before) <= 1.1 * bar, f"explain says {bar}, the page {before}")
+    person.ask()
+    cells = b.run("[...document.querySelectorAll('#answer td .pm')].map((one) => one.innerText)")
+    check(len(cells) == 7 and all(number_after("±", cell) == number_after("±", before) for cell in cells), f"{before} before, then {cells}")
+    b.fill("One person adds at most", "")
+    person.settle()
+    plan = person.server.json("explain", sql, "--epsilon", "0.1")
+    bar = next(one for one in plan["columns"] if one["name"] == "n")["bar_95"]
+    check(isinstance(bar, list) == (person.errors()["n"].count("±") == 2), f"explain says {bar}, the page {person.errors()}")
+
+
+def a_price_is_never_more_than_what_is_left(person):
+    b = person.browser
+    server = person.server
+    if not any(one["dataset"] == "small" for one in server.json("budget")["budgets"]):
+        subprocess.run([server.made_by[1], server.path("small.parquet"), "500", "200"], check=True)
+        server.run("register", "small", "small.parquet", "--unit", "patient", "--budget", "epsilon=0.2", "--bounds", "stay=0..30", "--domain", "ward=" + WARDS)
+    person.begin("olivia")
+    person.write("SELECT COUNT(*) AS n FROM small")
+    amount = b.run("document.querySelector('.amount input').value")
+    check(amount == "0.2", f"the price to begin with is {amount}, and 0.2 is left")
+    button = "document.querySelector('.spend .main')"
+    check(not b.run(f"{button}.disabled"), "what is left cannot be spent")
+    check(b.run(f"getComputedStyle({button}).backgroundColor") != b.run("getComputedStyle(document.querySelector('.spend button:not(.main)')).backgroundColor"),
+          "what spends looks like what is free")
+    b.fill("Price, epsilon", "0.21")
+    person.settle()
+    check(b.run(f"{button}.disabled && {button}.innerText.startsWith('Not enough left')"), f"more than is left: {b.run(button + '.innerText')}")
+
+
+def nobody_who_types_is_shown_an_error(person):
+    b = person.browser
+    person.begin()
+    start = time.monotonic()
+    b.fill("Question in SQL", "SELECT wrad FROM visits")
+    b.key("Escape")
+    b.wait("document.querySelector('.bars:not(.stale)')")
+    said = b.run("document.querySelector('#main .note') && document.querySelector('#main .note').innerText")
+    check(not said or time.monotonic() - start > 1.2, f"said while somebody types: {said}")
+    b.wait_text("did you mean 'ward'?")
+    check(not b.run("!!document.querySelector('#main [role=alert]')"), "an alarm while the question has the focus")
+    b.key("Enter", 2)
+    b.wait("document.querySelector('#main [role=alert]')", why="asking it says what is wrong")
+    b.fill("Question in SQL", "SELECT ward")
+    check(not b.run("!!document.querySelector('#main [role=alert]')"), "the old error stays")
+
+
+def times_are_lines_and_two_keys_a_table_of_both(person):
+    b = person.browser
+    person.begin("olivia")
+    where = "WHERE day BETWEEN DATE '2026-01-01' AND DATE '2026-06-30'"
+    person.write(f"SELECT DATE_TRUNC('month', day) AS month, COUNT(*) AS n FROM visits {where} GROUP BY 1")
+    b.click_named("button", "Try on made-up data")
+    b.wait("document.querySelector('#answer .line-of')", why="a line over time")
+    check(b.run("document.querySelectorAll('#answer .spot').length") == 6, "not a point for every month")
+    check("2026-03" in b.run("document.querySelector('#answer .chart svg').textContent"), "no months on the axis")
+    person.write(f"SELECT ward, DATE_TRUNC('month', day) AS month, COUNT(*) AS n FROM visits {where} GROUP BY 1, 2")
+    b.click_named("button", "Try on made-up data")
+    b.wait("document.querySelectorAll('#answer .line-of').length === 7", why="a line for every ward")
+    head = b.run("[...document.querySelectorAll('#answer table')[0].querySelectorAll('thead th')].map((one) => one.innerText)")
+    check(head == ["month", *sorted(WARDS.split(","))], f"the table of both has the columns {head}")
+    check(b.run("document.querySelectorAll('#answer table')[0].querySelectorAll('tbody tr').length") == 6, "not a row for every month")
+    person.shot("months")
+    person.write("SELECT ward, CASE WHEN age < 40 THEN 'young' ELSE 'old' END AS age_group, COUNT(*) AS n FROM visits GROUP BY 1, 2")
+    b.click_named("button", "Try on made-up data")
+    b.wait("document.querySelectorAll('#answer .bar-of').length === 14", why="bars in groups of two")
+    check(b.run("document.querySelectorAll('#answer .tones li').length") == 2, "the colours are not named")
+    person.shot("groups")
+
+
+def a_question_has_a_link(person):
+    b = person.browser
+    person.begin()
+    sql = "SELECT ward, 100/COUNT(*) AS share FROM visits WHERE ward <> 'a/b %' GROUP BY ward"
+    person.write(sql)
+    link = b.run("[...document.querySelectorAll('#main a')].find((one) => one.innerText === 'Link').href")
+    before = person.server.spent()
+    person.write("SELECT 1")
+    start = len(b.requests)
+    b.open("about:blank")
+    b.open(link)
+    b.wait("document.querySelector('textarea') && document.querySelectorAll('.tree summary').length > 0")
+    person.settle()
+    check(b.run("document.querySelector('textarea').value") == sql, f"the link gave {b.run('document.querySelector(`textarea`).value')!r}")
+    check(not any(url.endswith(("/v1/query", "/v1/limits", "/v1/release")) for _, url in b.requests[start:]) and person.server.spent() == before, "opening a link asks")
+
+
+def the_empty_page_shows_tables_and_recent_questions(person):
+    b = person.browser
+    person.begin()
+    check(b.run("document.querySelector('.names').open && document.querySelector('.tree details').open"), "the tables are closed")
+    b.wait("document.querySelector('.recent li')", why="recent questions")
+    before = person.server.spent()
+    b.click("document.querySelector('.recent li .slight')")
+    b.wait("document.querySelector('#answer table')", why="the answer is read again")
+    check(person.server.spent() == before, "reading again spent something")
+    check(b.run("document.querySelector('.recent').hidden"), "they stay beside an answer")
 
 
 def asking_again_is_free(person):
@@ -326,22 +450,33 @@ def errors_come_with_their_hint(person):
     b.wait_text("did you mean 'cost'?")
     person.shot("hint")
     person.write("SELECT ward FROM")
+    b.run("document.activeElement.blur()")
     b.wait("document.querySelector('#main [role=alert]')")
 
 
 def beyond_the_budget_is_refused(person):
+    """The button is disabled; where somebody else spends meanwhile, the server refuses, and the page says so."""
     b = person.browser
     person.begin()
     person.write("SELECT COUNT(*) AS n FROM visits")
     b.fill("Price, epsilon", "2.9")
     person.settle()
-    b.wait_text("not enough")
+    check("not enough" in b.run("document.querySelector('.meter.over').innerText"), "the meter does not say so")
+    check(b.run("document.querySelector('.spend .main').disabled"), "one can ask for more than is left")
+    b.run(f"{RANGE}.focus()")
+    b.key("Home")
+    b.key("End")
+    person.settle()
+    most = b.run("document.querySelector('.amount input').value")
+    person.server.ask("POST", "/v1/query", "alice", {"sql": "SELECT COUNT(*) AS m FROM visits WHERE age > 30", "epsilon": "0.01"})
     before = person.server.spent()
-    b.click_named("button", "Ask, spends")
+    b.click_named("button", f"Ask, spends ε {most}")
     b.wait("document.querySelector('#answer .note.bad')")
     check("Hint:" in b.run("document.querySelector('#answer .note.bad').innerText"), "no hint")
     check(person.server.spent() == before, "a refusal spent something")
     person.shot("refused")
+    person.write("SELECT COUNT(*) AS n FROM visits WHERE age > 20")
+    check(not b.run("!!document.querySelector('#answer .note.bad')"), "the old error stays")
 
 
 def an_owner_registers_a_dataset(person):
@@ -441,6 +576,8 @@ def a_question_that_runs_can_be_stopped(person):
     check(not b.run(f"!!({STOP})"), "there is something to stop before anything runs")
     person.write("SELECT town, COUNT(*) AS n FROM wide GROUP BY town")
     b.click_named("button", "Ask, spends")
+    b.run("scrollTo(0, 0)")
+    seen = b.run("((box) => box.top >= 0 && box.bottom <= innerHeight && box.height > 0)(document.querySelector('.running').getBoundingClientRect())")
     b.click(STOP)
     b.wait("document.querySelector('#answer .note.bad')", why="it has stopped")
     said = b.run("document.querySelector('#answer .note.bad').innerText")
@@ -448,6 +585,7 @@ def a_question_that_runs_can_be_stopped(person):
     events = person.server.json("history", "wide")["events"]
     check(all(one["state"] != "committed" for one in events), f"it was answered all the same: {events}")
     b.wait(f"!({STOP})", why="there is nothing to stop any more")
+    check(seen, "what stops is out of sight")
     person.shot("stopped")
     b.wait("!document.querySelector('.spend .main').disabled", why="one can ask again")
 
@@ -471,9 +609,17 @@ def statistics_are_released_and_read_again(person):
     b = person.browser
     person.sign_in("alice")
     person.go("statistics")
-    b.run(f"{b.field('Of which dataset')}.value = 'visits'; {b.field('Of which dataset')}.dispatchEvent(new Event('change'))")
-    b.run(f"{b.field('Column of it')}.value = 'age'; {b.field('Column of it')}.dispatchEvent(new Event('change'))")
+    check(b.run("document.querySelector('#main button.main').disabled"), "something is chosen already")
+    person.choose("Of which table", "visits")
+    person.choose("Statistic", "median")
+    names = b.run(f"[...{b.field('Column of it')}.options].map((one) => one.value)")
+    check(names == ["", "age", "stay", "cost"], f"a median of {names}")
+    person.choose("Statistic", "count")
     b.fill("Price ε", "0.1")
+    b.wait_text("± 30, 95 times of 100")
+    person.choose("Statistic", "median")
+    person.choose("Column of it", "age")
+    b.wait_text("rows in rank, 95 times of 100")
     before = person.server.spent()
     b.click_named("button", "Release, spends ε 0.1")
     b.wait("document.querySelector('#released .one b')", why="a median is released")
@@ -485,8 +631,28 @@ def statistics_are_released_and_read_again(person):
     b.wait("document.querySelector('#released').innerText.includes('read again, free')", why="the same is free")
     check(abs(person.server.spent() - before - 0.1) < 1e-9, "reading again spent something")
     b.fill("Price ε", "2.9")
-    b.click_named("button", "Release, spends ε 2.9")
-    b.wait("document.querySelector('#released .note.bad')", why="too much is refused")
+    b.wait("[...document.querySelectorAll('#main button.main')].some((one) => one.disabled && one.innerText === 'Not enough left for ε 2.9')", why="too much cannot be sent")
+
+
+def statistics_know_tables_of_a_policy(person):
+    b = person.browser
+    person.sign_in("olivia")
+    person.go("statistics")
+    person.choose("Of which table", "second.second")
+    person.choose("Statistic", "covariance")
+    b.wait_text("not to be had of a table of a policy file")
+    person.choose("Statistic", "mean")
+    person.choose("Column of it", "age")
+    b.fill("Price ε", "0.1")
+    b.wait_text("of 1,000 values")
+
+    def spent():
+        return person.server.json("budget", "second")["spent"]["epsilon"]
+    before = spent()
+    b.click_named("button", "Release, spends ε 0.1")
+    b.wait("document.querySelector('#released .one b')", why="a mean is released")
+    check(abs(spent() - before - 0.1) < 1e-9, "it cost something else")
+    person.shot("statistics-policy")
 
 
 def an_owner_makes_synthetic_data(person):
@@ -724,6 +890,14 @@ FAULTS = [
      history_reads_again_for_nothing),
     ("style.css", "--soft: light-dark(#51606e", "--soft: light-dark(#b9c2cb", axe_finds_nothing_serious),
     ("api.js", 'post("/v1/explain", question, signal)', '(post("/v1/query", question), post("/v1/explain", question, signal))', the_slider_shows_errors_and_spends_nothing),
+    ("ask.js", "this.button.disabled = !again && (!plan || !enough);", "this.button.disabled = !again && !plan;", a_price_is_never_more_than_what_is_left),
+    ("budget.js", "Math.min(most, 0.5)", "0.5", a_price_is_never_more_than_what_is_left),
+    ("ask.js", "this.showWrong(document.activeElement === this.editor.area);", "this.showWrong();", nobody_who_types_is_shown_an_error),
+    ("ask.js", "    this.wrong = null;\n    clear(this.problem);\n", "", nobody_who_types_is_shown_an_error),
+    ("preview.js", "least: bar, most: bar, about", "least: 2 * bar, most: 2 * bar, about", the_bar_before_is_the_bar_of_the_answer),
+    ("picture.js", "if (time && values.length > 2)", "if (false)", times_are_lines_and_two_keys_a_table_of_both),
+    ("picture.js", "keys.length !== 2", "true", times_are_lines_and_two_keys_a_table_of_both),
+    ("app.js", "rest: rest.map(decodeURIComponent)", "rest", a_question_has_a_link),
     ("app.js", "\nstart();", "\ndocument.body.setAttribute('style', 'color: red');\nstart();", nothing_else_was_called),
 ]
 
@@ -763,9 +937,11 @@ def main():
             os.remove(os.path.join(folder, name))
     steps = [a_wrong_token_opens_nothing, the_token_is_kept_in_this_tab_only, completion_offers_tables_columns_and_functions,
              the_slider_shows_errors_and_spends_nothing, an_accuracy_has_a_price, a_rehearsal_is_free, an_answer_is_a_table_and_bars_with_whiskers,
-             error_bars_of_answers_are_within_those_before, asking_again_is_free, downloads_have_the_answer, history_reads_again_for_nothing, errors_come_with_their_hint,
+             error_bars_of_answers_are_within_those_before, asking_again_is_free, downloads_have_the_answer, history_reads_again_for_nothing, the_empty_page_shows_tables_and_recent_questions,
+             the_bar_before_is_the_bar_of_the_answer, a_price_is_never_more_than_what_is_left, nobody_who_types_is_shown_an_error,
+             times_are_lines_and_two_keys_a_table_of_both, a_question_has_a_link, errors_come_with_their_hint,
              beyond_the_budget_is_refused, an_owner_registers_a_dataset, an_owner_adds_a_user, an_owner_sees_who_spent_what,
-             an_auditor_reads_and_does_not_ask, a_question_that_runs_can_be_stopped, limits_are_bought_alone, statistics_are_released_and_read_again,
+             an_auditor_reads_and_does_not_ask, a_question_that_runs_can_be_stopped, limits_are_bought_alone, statistics_are_released_and_read_again, statistics_know_tables_of_a_policy,
              an_owner_makes_synthetic_data, an_owner_amends_a_dataset, an_auditor_verifies_and_exports, the_page_works_over_tls, a_phone_shows_everything, dark_follows_the_system_and_the_switch, everything_works_by_keyboard,
              a_screen_reader_finds_its_way, axe_finds_nothing_serious, nothing_else_was_called, pages_with_a_fault_are_found]
     print(f"1..{len(steps)}")

@@ -73,7 +73,11 @@ function themeButton() {
 
 function place() {
   const [name, ...rest] = location.hash.replace(/^#\//, "").split("/");
-  return { name, rest: rest.map(decodeURIComponent) };
+  try {
+    return { name, rest: rest.map(decodeURIComponent) };
+  } catch {
+    return { name, rest: [] }; // an address that was cut off
+  }
 }
 
 async function go(focus) {
@@ -85,7 +89,7 @@ async function go(focus) {
     location.replace(`#/${now}`);
     return;
   }
-  document.title = `${rest[0] || view.title} · brume`;
+  document.title = `${now === "datasets" && rest[0] ? rest[0] : view.title} · brume`;
   for (const link of document.querySelectorAll("#nav a")) {
     if (link.dataset.view === (view.under || now)) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
@@ -94,7 +98,7 @@ async function go(focus) {
     main.focus({ preventScroll: true });
     scrollTo(0, 0);
   }
-  await (now === "datasets" && rest.length ? datasetView(main, state, rest[0]) : view.show(main, state));
+  await (now === "datasets" && rest.length ? datasetView(main, state, rest[0]) : view.show(main, state, rest));
 }
 
 function openShell(me) {

@@ -5,13 +5,15 @@ import { api } from "./api.js";
 import { answerCard } from "./answer.js";
 import { errorBar } from "./chart.js";
 import { columnErrors, groupsText, limitText } from "./preview.js";
-import { costText, errorText, leftText, niceAbove, priceText } from "./format.js";
-import { datasetsIn, tablesOf, tokens } from "./sql.js";
+import { costText, errorText, leftText, niceAbove, priceText, roundDown } from "./format.js";
+import { datasetsIn, describe, fromOf, isBounded, tablesOf, tokens } from "./sql.js";
 import { Editor } from "./editor.js";
 import { failure } from "./failure.js";
 import { stopButton } from "./stop.js";
-import { leftOf, meters } from "./budget.js";
+import { affords, firstPrice, leftOf, meters } from "./budget.js";
 
+const PAUSE = 1200; // milliseconds without a key, after which a question is no longer being typed
+const RECENT = 5;
 const STEPS = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
 
 /** The prices of the slider: from 0.01 up to what is left. */
@@ -40,9 +42,9 @@ function example(shown, about) {
   const one = tables.find((table) => table.dataset === about) || tables[0];
   if (!one) return "";
   const key = one.columns.find((column) => column.domain);
-  const value = one.columns.find((column) => column.low !== null && column.low !== undefined);
+  const value = one.columns.find(isBounded);
   const parts = [key ? key.name : null, "COUNT(*) AS n", value ? `AVG(${value.name}) AS mean_${value.name}` : null].filter(Boolean);
-  return `SELECT ${parts.join(", ")}\nFROM ${one.table === one.dataset ? one.table : `${one.dataset}.${one.table}`}${key ? `\nGROUP BY ${key.name}` : ""}`;
+  return `SELECT ${parts.join(", ")}\nFROM ${fromOf(one)}${key ? `\nGROUP BY ${key.name}` : ""}`;
 }
 
 /** Where in the question a message points to: "at position 17", or the first quoted word that stands there. */
@@ -54,25 +56,35 @@ function placeOf(message, sql) {
   return found ? found.at : null;
 }
 
+/** The address of a question: whoever opens it has it in the editor, and has spent nothing. */
+function linkTo(sql) {
+  return `#/ask/${encodeURIComponent(sql.trim())}`;
+}
+
 class AskView {
   constructor(main, state) {
     this.main = main;
     this.state = state;
     this.asked = state.asked;
     this.axes = new Map();
+    this.stop = stopButton();
     this.turn = 0;
     this.explainSoon = debounce(220, () => this.explain());
+    this.typedAt = -PAUSE;
     this.build();
   }
 
   // --- what is on the page ---
 
   build() {
-    this.editor = new Editor({ text: this.asked.sql, label: "Question in SQL", submit: () => this.ask(),
-      changed: (text) => { this.asked.sql = text; this.tune(); this.explainSoon(); } });
-    this.problem = h("div");
+    this.editor = new Editor({ text: this.asked.sql, label: "Question in SQL", submit: () => this.submit(), changed: (text) => this.changed(text) });
+    this.editor.area.addEventListener("blur", () => { if (this.wrong) this.showWrong(); });
+    this.problem = h("div", { class: "problem" });
     this.answer = h("div", { id: "answer" });
+    this.recent = h("div", { class: "recent" });
     this.tree = h("div", { class: "tree" }, h("p", { class: "soft small" }, "Loading…"));
+    this.names = h("details", { class: "names", open: !matchMedia("(max-width: 40rem)").matches }, h("summary", {}, "Tables and columns"), this.tree);
+    this.link = h("a", { class: "button slight", href: linkTo(this.asked.sql), onclick: (event) => this.copyLink(event) }, "Link");
     clear(this.main, h("div", { class: "view" },
       h("div", { class: "head" }, h("div", {}, h("h1", {}, "Ask"),
         h("p", {}, "Write a question, see how exact its answer will be, then decide whether it is worth its price."))),
@@ -80,12 +92,11 @@ class AskView {
         h("div", { class: "view" },
           h("section", { class: "card", "aria-label": "Question" },
             h("div", { class: "bar" }, h("h2", {}, "Question"), h("span", { class: "soft small roomy" }, "SQL of PostgreSQL"),
-              h("div", { class: "end" }, h("button", { class: "slight", type: "button", onclick: () => { this.editor.text = example(this.state.shown, this.asked.about); } }, "Example"),
+              h("div", { class: "end" }, this.link, h("button", { class: "slight", type: "button", onclick: () => { this.editor.text = example(this.state.shown, this.asked.about); } }, "Example"),
                 h("button", { class: "slight plain", type: "button", onclick: () => { this.editor.text = ""; this.editor.area.focus(); } }, "Clear"))),
-            this.editor.element,
-            h("details", { class: "names" }, h("summary", {}, "Tables and columns"), this.tree)),
-          this.problem, this.answer),
-        this.pricePanel())));
+            this.editor.element, this.problem, this.names),
+          this.answer, this.recent),
+        this.pricePanel())), this.stop.element);
     if (this.asked.shown) this.showAnswer(this.asked.shown.answer, this.asked.shown.options, false);
   }
 
@@ -109,17 +120,16 @@ class AskView {
     this.left = h("div", { class: "spend" });
     this.button = h("button", { class: "main", type: "button", onclick: () => this.ask() }, "Ask");
     this.try = h("button", { type: "button", onclick: () => this.rehearse() }, icon("flask"), "Try on made-up data, free");
-    this.stop = stopButton();
-    this.choose = h("button", { class: "slight", type: "button", onclick: () => this.buyLimits() }, "Buy the choice of limits alone");
+    this.choose = h("button", { class: "slight spends", type: "button", onclick: () => this.buyLimits() }, "Buy the choice of limits alone");
     this.sizeField = field("Values in a group, for means", this.size, "A mean is the more exact, the more values it is of.");
     const panel = h("section", { class: "card price", "aria-label": "Price and error" },
       h("div", { class: "bar" }, h("h2", {}, "Price and error"), h("span", { class: "chip free" }, "nothing is spent by looking")),
-      h("div", { class: "inside" }, this.modes(), this.slide, this.exact, h("p", { class: "hint" }, "How far off each column may be: 95 times of 100 the noise stays inside its bar."), this.bars, this.groups,
+      h("div", { class: "inside" }, this.modes(), this.slide, this.exact, h("p", { class: "hint" }, "How far off each column may be, 95 times of 100: the noise, and what limits cut."), this.bars, this.groups,
         h("details", {}, h("summary", {}, "More settings"), h("div", { class: "fields" }, this.sizeField,
           field("One person adds at most", this.limit, "A number, or column=number. Without it a tenth of the price chooses it."),
           field("δ of this question", this.delta, "Only where groups are private or noise is Gaussian.")),
         h("div", {}, this.choose, h("p", { class: "hint" }, "Later questions about the same rows and groups use limits that were bought, and then pay for their answers alone."))),
-        h("div", { class: "spend" }, this.left, h("div", { class: "do" }, this.button, this.try, this.stop.button))),
+        h("div", { class: "spend" }, this.left, h("div", { class: "do" }, this.button, this.try))),
       h("div", { class: "terms" },
         h("p", {}, h("span", { class: "chip free" }, "free"), "Looking at errors, trying on made-up data, reading an answer again, public tables."),
         h("p", {}, h("span", { class: "chip cost" }, "costs"), "A new question: its price, once. Nobody can give it back.")));
@@ -140,7 +150,64 @@ class AskView {
     this.exact.hidden = mode !== "within";
   }
 
+  /** The question is another one: what was said of the one before goes. */
+  changed(text) {
+    this.asked.sql = text;
+    this.typedAt = performance.now();
+    this.wrong = null;
+    clear(this.problem);
+    if (this.failed) clear(this.answer);
+    this.failed = false;
+    this.link.href = linkTo(text);
+    this.tune();
+    this.fitPrice();
+    this.explainSoon();
+  }
+
+  /** Ctrl-Enter: ask, or say now why that is no question yet. */
+  submit() {
+    if (this.wrong) this.showWrong();
+    else this.ask();
+  }
+
+  /** What is wrong, as a remark while somebody is at the question, else as an error. */
+  showWrong(quiet = false) {
+    clear(this.problem, failure(this.wrong, { quiet }));
+  }
+
+  async copyLink(event) {
+    event.preventDefault();
+    history.replaceState(null, "", this.link.href);
+    let done = "The address bar has the link";
+    try {
+      await navigator.clipboard.writeText(this.link.href);
+      done = "Copied";
+    } catch {
+      // Not every browser hands the clipboard over.
+    }
+    announce(done);
+    clear(this.link, done);
+    setTimeout(() => clear(this.link, "Link"), 2000);
+  }
+
   // --- the price ---
+
+  /** A price that nobody has typed for this question is never more than what is left. */
+  fitPrice() {
+    const most = this.most();
+    if (!(Number(this.asked.epsilon) > most) && this.asked.epsilon !== "") return;
+    this.asked.epsilon = firstPrice(most);
+    this.amount.value = this.asked.epsilon;
+    this.place();
+    this.drawLeft();
+  }
+
+  /** The most that one question on what is named can spend: what is left, and the owner's cap. */
+  most() {
+    const list = this.budgets().length ? this.budgets() : this.state.budgets;
+    const caps = this.state.shown.filter((one) => list.some((other) => other.dataset === one.dataset)).map((one) => Number(one.cap && (one.cap.epsilon ?? one.cap)) || Infinity);
+    return list.length ? Math.min(...list.map(leftOf), ...caps) : 1;
+  }
 
   budgets() {
     const names = datasetsIn(this.asked.sql, this.state.shown);
@@ -149,17 +216,25 @@ class AskView {
 
   /** The slider ends at what is left of what the question names. */
   tune() {
-    const lefts = (this.budgets().length ? this.budgets() : this.state.budgets).map(leftOf);
-    const most = lefts.length ? Math.min(...lefts) : 1;
+    const most = this.most();
     const key = String(most);
-    if (this.most !== key) {
-      this.most = key;
-      this.prices = ladder(Math.min(most, 10));
+    if (this.tuned !== key) {
+      this.tuned = key;
+      this.prices = ladder(roundDown(Math.min(most, 10)));
       this.range.max = this.prices.length - 1;
       clear(this.ends, h("span", {}, `ε ${leftText(this.prices[0])}: more private`), h("span", {}, `ε ${leftText(this.prices[this.prices.length - 1])}: more exact`));
     }
+    this.openNamed();
     this.place();
     this.drawLeft();
+  }
+
+  /** The tables of the datasets that are named now are open. */
+  openNamed() {
+    const names = datasetsIn(this.asked.sql, this.state.shown);
+    if (!names.length || this.opened === String(names)) return;
+    this.opened = String(names);
+    for (const one of this.tree.querySelectorAll("details")) one.open = names.includes(one.dataset.of);
   }
 
   place() {
@@ -213,6 +288,7 @@ class AskView {
       return;
     }
     this.bars.classList.add("stale");
+    this.wrong = null;
     try {
       const plan = await api.explain(question, this.running.signal);
       if (turn !== this.turn) return;
@@ -223,13 +299,23 @@ class AskView {
     } catch (error) {
       if (error.name === "AbortError" || turn !== this.turn) return;
       this.plan = null;
-      this.editor.mark(placeOf(error.message, this.asked.sql));
-      clear(this.problem, failure(error));
+      this.tellWrong(error, turn);
     }
     this.bars.classList.remove("stale");
     this.drawErrors();
     this.drawLeft();
     if (this.plan) announce(this.told());
+  }
+
+  /** The question cannot be read: said once nobody types any more. */
+  tellWrong(error, turn) {
+    this.wrong = error;
+    const typing = document.activeElement === this.editor.area;
+    setTimeout(() => {
+      if (turn !== this.turn || this.wrong !== error) return;
+      this.editor.mark(placeOf(error.message, this.asked.sql));
+      this.showWrong(document.activeElement === this.editor.area);
+    }, typing ? Math.max(0, PAUSE - (performance.now() - this.typedAt)) : 0);
   }
 
   /** What is set has changed: the plan on the page is not its plan any more, until it is explained. */
@@ -262,9 +348,8 @@ class AskView {
   }
 
   errorWords(one) {
-    if (one.parts) return "is made of several measurements";
-    if (one.most === null) return `plus or minus ${errorText(one.least)} or more`;
-    return `plus or minus ${one.least < one.most ? `${errorText(one.least)} to ` : ""}${errorText(one.most)} ${one.unit || ""}`;
+    if (one.unknown) return "depends on the data";
+    return `${one.about ? "about " : ""}plus or minus ${one.least < one.most ? `${errorText(one.least)} to ` : ""}${errorText(one.most)} ${one.unit || ""}`;
   }
 
   /** The axis of a column stays while its bar fits well, so that a bar is seen to shrink and to grow. */
@@ -278,16 +363,12 @@ class AskView {
   }
 
   errorItem(one) {
-    if (one.parts) {
-      return h("li", {}, h("div", { class: "line" }, h("code", {}, one.name), h("span", { class: "soft small" }, "several measurements")),
-        h("p", { class: "hint" }, one.parts.map((part) => `${part.measure} ± ${part.error === null ? "unknown" : part.error.most === null ? `${errorText(part.error.least)} × limit` : errorText(part.error.most)}`).join(", ")));
-    }
-    const shown = one.most === null ? one.least : one.most;
-    const words = one.most !== null && one.least < one.most ? `${errorText(one.least)} … ${errorText(one.most)}` : `${errorText(shown)}${one.most === null ? " × limit" : ""}`;
-    const steps = one.most === null ? `± ${errorText(10 * one.least)} where one person may add 10, ± ${errorText(100 * one.least)} for 100` : "";
-    const notes = [one.note, one.unit, steps].filter(Boolean);
-    return h("li", {}, h("div", { class: "line" }, h("code", {}, one.name), h("span", { class: "pm" }, `± ${words}`)),
-      errorBar(shown, this.axis(one.name, shown), one.least, one.most === null), notes.length ? h("p", { class: "hint" }, notes.join("; ")) : null);
+    if (one.unknown)
+      return h("li", {}, h("div", { class: "line" }, h("code", {}, one.name), h("span", { class: "soft small" }, "with the answer")), h("p", { class: "hint" }, "Its bar depends on the data, so that it comes with the answer."));
+    const words = one.least < one.most ? `± ${errorText(one.least)} to ± ${errorText(one.most)}` : `± ${errorText(one.most)}`;
+    const notes = [one.unit, one.note].filter(Boolean);
+    return h("li", {}, h("div", { class: "line" }, h("code", {}, one.name), h("span", { class: "pm" }, `${one.about ? "about " : ""}${words}`)),
+      errorBar(one.most, this.axis(one.name, one.most), one.least), notes.length ? h("p", { class: "hint" }, notes.join("; ")) : null);
   }
 
   drawErrors() {
@@ -295,7 +376,7 @@ class AskView {
     this.sizeField.hidden = false;
     if (list.length) clear(this.bars, list.map((one) => this.errorItem(one)));
     else clear(this.bars, h("li", { class: "hint" }, this.plan ? "Public tables only: the answer is exact and free." : "The error bar of every column appears here as soon as the question can be read."));
-    this.groups.textContent = this.plan ? [list.some((one) => !one.parts && one.least !== one.most) ? limitText(this.plan) : "", groupsText(this.plan)].filter(Boolean).join(" ") : "";
+    this.groups.textContent = this.plan ? [list.some((one) => one.least < one.most) ? limitText() : "", groupsText(this.plan)].filter(Boolean).join(" ") : "";
     this.groups.hidden = !this.groups.textContent;
   }
 
@@ -306,12 +387,17 @@ class AskView {
     if (this.busy) return;
     const plan = this.current();
     const costs = plan && plan.cost ? costText(plan.cost) : `ε ${priceText(price)}`;
+    const open = Boolean(plan && plan.public);
+    const enough = again || open || (price <= this.most() * (1 + 1e-9) && this.budgets().every((one) => affords(one, price, plan && plan.cost)));
     if (again) clear(this.button, icon("again"), "Read again, free");
-    else clear(this.button, plan && plan.public ? "Ask, free" : price > 0 ? `Ask, spends ${costs}` : "Ask");
-    this.button.disabled = !again && !plan;
+    else if (!enough) clear(this.button, `Not enough left for ${costs}`);
+    else clear(this.button, open ? "Ask, free" : price > 0 ? `Ask, spends ${costs}` : "Ask");
+    this.button.classList.toggle("spends", !again && !open);
+    this.button.classList.toggle("free", again || open);
+    this.button.disabled = !again && (!plan || !enough);
     clear(this.choose, `Buy the choice of limits alone${this.asked.mode === "price" && price > 0 ? `, spends ε ${priceText(price)}` : ""}`);
-    this.choose.disabled = !plan || Boolean(plan.public) || this.asked.mode !== "price";
-    this.try.disabled = !plan || Boolean(plan.public);
+    this.choose.disabled = !plan || open || !enough || this.asked.mode !== "price";
+    this.try.disabled = !plan || open;
   }
 
   // --- asking ---
@@ -326,9 +412,10 @@ class AskView {
     clear(button, h("span", { class: "working", "aria-hidden": "true" }), text);
     announce(text);
     try {
-      this.showAnswer(await this.stop.during((ticket) => call(question, ticket)), { ...options, sql: question.sql }, true);
+      this.showAnswer(await this.stop.during((ticket) => call(question, ticket), text), { ...options, sql: question.sql }, true);
     } catch (error) {
       const box = failure(error);
+      this.failed = true;
       clear(this.answer, box);
       box.scrollIntoView({ block: "nearest" });
     }
@@ -336,6 +423,7 @@ class AskView {
     clear(this.try, icon("flask"), "Try on made-up data, free");
     await this.refresh();
     this.tune();
+    this.explain(); // what the question has found out, its bars have now
   }
 
   /** The charge that has paid for this question, in this visit; undefined: none has. */
@@ -369,6 +457,9 @@ class AskView {
 
   showAnswer(answer, options, focus) {
     this.asked.shown = { answer, options };
+    this.failed = false;
+    this.names.open = false;
+    this.recent.hidden = true;
     const { card, heading, text } = answerCard(answer, options);
     clear(this.answer, card);
     if (!focus) return;
@@ -377,7 +468,42 @@ class AskView {
     card.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
   }
 
-  // --- names ---
+  // --- names, and what was asked before ---
+
+  drawTree() {
+    const tables = tablesOf(this.state.shown);
+    this.opened = "";
+    clear(this.tree, tables.map((one) => h("details", { "data-of": one.dataset },
+      h("summary", {}, h("code", {}, one.table), one.table === one.dataset ? null : h("span", { class: "soft small" }, ` of ${one.dataset}`), one.public ? h("span", { class: "chip free" }, "public") : null),
+      h("ul", {}, one.columns.map((column) => h("li", {}, h("button", { class: "plain", type: "button", onclick: () => this.editor.insert(column.name) }, h("code", {}, column.name), h("small", {}, describe(column)))))))));
+    this.openNamed();
+  }
+
+  /** The last questions that were answered: into the editor, or read again for nothing. */
+  async drawRecent() {
+    const list = new Map();
+    try {
+      for (const event of (await api.history()).events.reverse())
+        if (event.sql && event.cost && event.state === "committed" && tokens(event.sql)[0]?.kind === "keyword" && !list.has(event.sql) && list.size < RECENT) list.set(event.sql, event);
+    } catch {
+      return; // The history says why.
+    }
+    if (list.size === 0) return;
+    clear(this.recent, h("section", { class: "card", "aria-label": "Recent questions" }, h("div", { class: "bar" }, h("h2", {}, "Recent questions"), h("a", { class: "end small", href: "#/history" }, "History")),
+      h("ul", {}, [...list.values()].map((event) => h("li", {},
+        h("button", { class: "plain sql", type: "button", title: "Into the editor", onclick: () => { this.editor.text = event.sql; this.editor.area.focus(); } }, event.sql.replace(/\s+/g, " ")),
+        h("span", { class: "chip cost" }, costText(event.cost)),
+        h("button", { class: "slight", type: "button", onclick: () => this.readAgain(event) }, icon("again"), "Read, free"))))));
+  }
+
+  async readAgain(event) {
+    try {
+      this.showAnswer(await api.recorded(event.id), { title: "Answer, read again", sql: event.sql }, true);
+    } catch (error) {
+      this.failed = true;
+      clear(this.answer, failure(error, { title: "It cannot be read again" }));
+    }
+  }
 
   async refresh() {
     try {
@@ -394,16 +520,21 @@ class AskView {
       clear(this.problem, failure(error));
     }
     this.editor.learn(this.state.shown);
+    this.typedAt = -PAUSE;
     if (!this.asked.sql) this.editor.text = example(this.state.shown, this.asked.about);
-    clear(this.tree, tablesOf(this.state.shown).map((one) => h("details", {},
-      h("summary", {}, h("code", {}, one.table), one.table === one.dataset ? null : h("span", { class: "soft small" }, ` of ${one.dataset}`), one.public ? h("span", { class: "chip free" }, "public") : null),
-      h("ul", {}, one.columns.map((column) => h("li", {}, h("button", { class: "plain", type: "button", onclick: () => this.editor.insert(column.name) },
-        h("code", {}, column.name), h("small", {}, column.domain ? `${column.domain.length} values` : column.low !== null && column.low !== undefined ? `${column.low} to ${column.high}` : column.type))))))));
+    this.drawTree();
     this.tune();
+    this.fitPrice();
     this.explain();
+    if (!this.asked.shown) this.drawRecent();
   }
 }
 
-export async function askView(main, state) {
+/** `rest`: a question that came in the address. It is put into the editor; asking it is another step. */
+export async function askView(main, state, [sql] = []) {
+  if (sql && sql !== state.asked.sql) {
+    state.asked.sql = sql;
+    state.asked.shown = null;
+  }
   await new AskView(main, state).load();
 }

@@ -1,7 +1,7 @@
 // Budgets: how much is left, how much this question would take.
 import { announce, clear, h, s } from "./dom.js";
 import { api } from "./api.js";
-import { count, leftText, priceText } from "./format.js";
+import { count, leftText, priceText, roundDown } from "./format.js";
 import { failure } from "./failure.js";
 
 /** What there was and what is left. Under the rule concentrated that is ρ, for which ε stands as ρ = ε²/2. */
@@ -42,6 +42,20 @@ export function leftOf(one) {
     return sign === "ρ" ? Number((Math.sqrt(2 * left) * (1 - 1e-2)).toPrecision(3)) : left;
   };
   return Math.min(most(one), one.mine && one.mine.budget ? most(one.mine) : Infinity);
+}
+
+/** A price to begin with, never more than there is; empty where there is nothing. */
+export function firstPrice(most) {
+  return most > 0 ? String(roundDown(Math.min(most, 0.5))) : "";
+}
+
+/** Does what is left, everybody's and mine, pay for it? `cost`: of a plan, if there is one. */
+export function affords(one, epsilon, cost) {
+  const pays = (budget) => {
+    const { left, of } = amounts(budget);
+    return of(epsilon) <= left + 1e-12 && !(cost && cost.delta > budget.remaining.delta * (1 + 1e-9));
+  };
+  return pays(one) && !(one.mine && one.mine.budget && !pays(one.mine));
 }
 
 function card(one) {

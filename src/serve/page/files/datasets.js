@@ -1,22 +1,25 @@
 // Datasets and their policies: everything here was declared by the owner, nothing was found out from rows.
 import { announce, clear, h, icon } from "./dom.js";
 import { api } from "./api.js";
-import { count, priceText } from "./format.js";
+import { count, numberText, priceText } from "./format.js";
 import { failure } from "./failure.js";
 import { meters } from "./budget.js";
 import { amendForm } from "./amend.js";
+import { isBounded } from "./sql.js";
 
 function constraint(column) {
   if (column.domain) return [h("span", { class: "chip key" }, count(column.domain.length, "value")), " ", column.domain.slice(0, 12).join(", "), column.domain.length > 12 ? ", …" : ""];
-  if (column.low !== null && column.low !== undefined) return `${column.low} to ${column.high}`;
+  if (column.low !== null && column.low !== undefined) return `${numberText(column.low)} to ${numberText(column.high)}`;
   if (column.identifier) return h("span", { class: "chip" }, "identifier");
   return h("span", { class: "soft" }, "–");
 }
 
-function useOf(column, unit) {
+function useOf(column, unit, open) {
+  if (open) return "join, filter, group by it: all values are public";
   if (column.name === unit) return "whose row it is; COUNT(DISTINCT …)";
   if (column.domain) return "group by it: all values are public";
-  if (column.low !== null && column.low !== undefined) return "SUM, AVG, MEDIAN, …";
+  if (isBounded(column)) return "SUM, AVG, MEDIAN, …";
+  if (/^(date|timestamp)/.test(column.type)) return "filter; DATE_TRUNC('month', …) to group by";
   if (column.identifier) return "not to group by";
   if (column.type === "text" || column.type === "boolean") return "group by it: values stay private";
   return "filter; CLAMP for sums";
@@ -29,7 +32,7 @@ function tableCard(table, dataset) {
     h("div", { class: "bar" }, h("h2", {}, h("code", {}, table.name || dataset)), whose),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Columns of ${table.name || dataset}` }, h("table", { class: "stack" }, h("thead", {}, h("tr", {}, ["Column", "Type", "Declared", "Good for"].map((text) => h("th", { scope: "col" }, text)))),
       h("tbody", {}, table.columns.map((column) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, column.name), column.name === table.unit ? [" ", h("span", { class: "chip key" }, "unit")] : null),
-        h("td", { "data-label": "Type" }, column.type), h("td", { "data-label": "Declared" }, constraint(column)), h("td", { "data-label": "Good for", class: "soft" }, useOf(column, table.unit))))))));
+        h("td", { "data-label": "Type" }, column.type), h("td", { "data-label": "Declared" }, constraint(column)), h("td", { "data-label": "Good for", class: "soft" }, useOf(column, table.unit, table.public))))))));
 }
 
 export async function datasetsView(main, state) {

@@ -16,10 +16,11 @@ function here(hint) {
   return found ? ` (On this page: ${found[1]}.)` : "";
 }
 
-export function failure(error, { title } = {}) {
+/** A box for it. `quiet`: somebody is still typing, so that it is a remark and no alarm. */
+export function failure(error, { title, quiet = false } = {}) {
   if (!(error instanceof Error)) throw error;
   if (!error.code) console.error(error);
-  return h("div", { class: "note bad", role: "alert" },
+  return h("div", quiet ? { class: "note quiet" } : { class: "note bad", role: "alert" },
     h("p", {}, h("strong", {}, title || TITLES[error.code] || "That did not work")),
     h("p", {}, error.message),
     error.hint ? h("p", { class: "hint" }, "Hint: ", error.hint, here(error.hint)) : null);

@@ -35,6 +35,12 @@ export function valueText(value, error) {
   return grouped(value, digits);
 }
 
+/** A number that somebody declared, which may come as a text: grouped, with the digits it has. */
+export function numberText(value) {
+  const digits = /^(-?\d+)(\.\d+)?$/.exec(String(value));
+  return digits ? grouped(Number(digits[1]), 0) + (digits[2] || "") : String(value);
+}
+
 /** A price: as it was typed, without noise of binary fractions. */
 export function priceText(value) {
   if (value === null || value === undefined) return "0";
@@ -44,12 +50,17 @@ export function priceText(value) {
   return String(Number(number.toPrecision(6)));
 }
 
-/** What is left, with four digits, never more than it is. */
-export function leftText(value) {
+/** The same with four digits, never more than it is. */
+export function roundDown(value) {
   const number = Number(value);
-  if (!(number > 0)) return "0";
+  if (!(number > 0)) return 0;
   const unit = 10 ** (Math.floor(Math.log10(number)) - 3);
-  return priceText(Math.floor(number / unit + 1e-6) * unit);
+  return Number((Math.floor(number / unit + 1e-6) * unit).toPrecision(4));
+}
+
+/** What is left, in text. */
+export function leftText(value) {
+  return priceText(roundDown(value));
 }
 
 /** What something costs, in words for all rules. */

@@ -1,82 +1,82 @@
-// What explain says about every column, before anything is spent: its error bar at a price.
+// What explain says about every column, before anything is spent: the bar that its answer will have.
 //
-// Of a count or sum the error is explain's own. Where the limit of what one person may add is still to be chosen
-// (privately, from a share of the price), the error grows in proportion to it: it is shown at a limit of 1 and at
-// the owner's ceiling. A mean has the noise of its sum and of its number of values. Its bar, brume_error_mean, is
-// where |S - m n| stays within the 95 % width W(m) of the noise of S - m n, for means m no further than h from the
-// middle of the bounds. W grows with |m|, so the bar is at most W(h) / n; W(h) is taken as sqrt(E_sum^2 + (h E_n)^2),
-// which is exact for Gaussian noise and a little more than it for Laplace noise. It is shown for the n that is typed.
+// A bar in explain's own words (bar_95) is all of it, noise and what limits cut: a number, or a range while nobody has
+// looked yet how much one person has. Where it depends on the data, explain says the noise of each measurement, and
+// three kinds of columns still have a bar to look at:
+// A mean has the noise of its sum and of its number of values. Its bar, brume_error_mean, is where |S - m n| stays
+// within the 95 % width W(m) of the noise of S - m n, for means m no further than h from the middle of the bounds. W
+// grows with |m|, so the bar is at most W(h) / n; W(h) is taken as sqrt(E_sum^2 + (h E_n)^2), which is exact for
+// Gaussian noise and a little more than it for Laplace noise. It is shown for the n that is typed.
+// A sum that shares these two measurements with a mean is S + c n, with c the middle of the bounds.
+// A quantile and a mode have a bar in rows.
+import { count } from "./format.js";
+import { functionOf } from "./sql.js";
 
 const LAPLACE_95 = Math.log(20);
 const NORMAL_95 = 1.959963984540054;
+const PLAUSIBLE = 100; // rows of one person, up to which explain makes its ranges
 
 function half(measure) {
   return measure.bounds ? (measure.bounds[1] - measure.bounds[0]) / 2 : 1;
 }
 
-function perUnit(measure) {
-  if (measure.measure === "centred sum") return half(measure);
-  if (measure.measure === "sum" && measure.bounds) return Math.max(Math.abs(measure.bounds[0]), Math.abs(measure.bounds[1]));
-  if (measure.measure === "centred squares") return (half(measure) ** 2 + 1) / 2;
-  return 1;
-}
-
-/** The error of a measurement: {least, most}; `most` is null where nobody knows the limit. */
-function errorOf(measure, ceiling) {
+/** The noise of a measurement: {least, most}, which differ while its limit is to be chosen; null: not known. */
+function noiseOf(measure, most) {
   if (typeof measure.error_95 === "number") return { least: measure.error_95, most: measure.error_95 };
   if (typeof measure.noise_per_sensitivity !== "number") return null;
-  const factor = /gaussian/.test(measure.mechanism) ? NORMAL_95 : LAPLACE_95;
-  const one = measure.noise_per_sensitivity * factor * perUnit(measure);
-  return { least: one, most: typeof ceiling === "number" ? one * ceiling : null };
+  const one = measure.noise_per_sensitivity * (/gaussian/.test(measure.mechanism) ? NORMAL_95 : LAPLACE_95) *
+    (measure.measure === "centred sum" ? half(measure) : 1);
+  return { least: one, most: one * most };
 }
 
-function ceilingFor(plan, measure) {
-  const statistic = ["rows", "units"].includes(measure.measure) ? "rows" : "values";
-  const found = (plan.limit_plan || []).find((one) => one.statistic === statistic) || (plan.limit_plan || [])[0];
-  return found && typeof found.ceiling === "number" ? found.ceiling : null;
+/** The most rows of one person that a range goes to: the owner's ceiling, where there is a lower one. */
+function mostRows(plan) {
+  const tops = (plan.limit_plan || []).filter((one) => one.statistic !== "groups" && typeof one.ceiling === "number").map((one) => one.ceiling);
+  return Math.min(PLAUSIBLE, ...tops);
 }
 
-function both(list, combine) {
-  const known = list.every((one) => one && one.most !== null);
-  return { least: combine(list.map((one) => one.least)), most: known ? combine(list.map((one) => one.most)) : null };
+function combined(list, combine) {
+  return { least: combine(list.map((one) => one.least)), most: combine(list.map((one) => one.most)) };
 }
 
-function rankLadder(plan) {
-  for (const one of plan.limit_plan || [])
-    if (one.ladder && one.ladder[0] && typeof one.ladder[0].rank_error_95 === "number") return { at: one.ladder[0].rank_error_95, ceiling: one.ceiling };
-  return null;
+/** A bar in rows, of a quantile or a mode: {least, most}; null: none. */
+function inRows(measure, plan, word) {
+  if (typeof measure[word] === "number") return { least: measure[word], most: measure[word] };
+  const first = (plan.limit_plan || []).flatMap((one) => one.ladder || []).find((one) => one.limit === 1 && typeof one[word] === "number");
+  return first ? { least: first[word], most: first[word] * mostRows(plan) } : null;
 }
 
-function ofColumn(name, measures, plan, size) {
-  const find = (word) => measures.find((one) => one.measure === word);
-  const quantile = find("quantiles");
-  if (quantile) {
-    const ladder = rankLadder(plan);
-    if (typeof quantile.rank_error_95 === "number") return { name, unit: "rows in rank", least: quantile.rank_error_95, most: quantile.rank_error_95 };
-    if (ladder) return { name, unit: "rows in rank", least: ladder.at, most: ladder.ceiling ? ladder.at * ladder.ceiling : null };
+/** The bar of a column that depends on the data, from the noise of what it is made of. */
+function fromNoise(name, plan, size) {
+  const measures = (plan.plan || []).filter((one) => (one.columns || []).includes(name));
+  for (const [kind, word, unit] of [["quantiles", "rank_error_95", "rows in rank"], ["mode", "count_error_95", "rows behind the true mode"]]) {
+    const bar = measures.length === 1 && measures[0].measure === kind ? inRows(measures[0], plan, word) : null;
+    if (bar) return { name, unit, ...bar };
   }
-  const mode = find("mode");
-  if (mode && typeof mode.count_error_95 === "number") return { name, unit: "rows behind the true mode", least: mode.count_error_95, most: mode.count_error_95 };
-  const errors = measures.map((one) => errorOf(one, ceilingFor(plan, one)));
-  const sum = find("centred sum");
-  const values = find("values") || find("rows"); // the number of rows where no value is NULL
-  if (measures.length === 2 && sum && values && errors.every(Boolean)) {
+  const sum = measures.find((one) => one.measure === "centred sum");
+  const values = measures.find((one) => one.measure === "values" || one.measure === "rows"); // of rows where none is NULL
+  const noises = measures.length === 2 && sum && values ? [sum, values].map((one) => noiseOf(one, mostRows(plan))) : [null];
+  const kind = functionOf(plan.sql || "", name);
+  if (noises.every(Boolean) && kind === "avg") {
     const width = half(sum);
-    const [ofSum, ofValues] = [errors[measures.indexOf(sum)], errors[measures.indexOf(values)]];
-    return { name, mean: true, note: `in a group of ${size} values`,
-      ...both([ofSum, ofValues], ([a, b]) => Math.min(2 * width, Math.hypot(a, width * b) / size)) };
+    return { name, about: true, note: `in a group of ${count(size, "value")}; what a limit cuts comes with the answer`,
+      ...combined(noises, ([ofSum, ofValues]) => Math.min(2 * width, Math.hypot(ofSum, width * ofValues) / size)) };
   }
-  if (measures.length === 1 && sum && errors[0]) {
-    return { name, ...errors[0] };
+  if (noises.every(Boolean) && kind === "sum") {
+    const middle = Math.abs(sum.bounds[0] + sum.bounds[1]) / 2;
+    return { name, about: true, note: "what a limit cuts comes with the answer", ...combined(noises, ([ofSum, ofValues]) => Math.hypot(ofSum, middle * ofValues)) };
   }
-  if (measures.length === 1 && errors[0]) return { name, ...errors[0] };
-  return { name, parts: measures.map((one, number) => ({ measure: one.measure, error: errors[number] })) };
+  return { name, unknown: true };
 }
 
-/** Every value column of a plan, in the order of the plan. `size`: the values of a group, for means. */
+/** Every value column of a plan, in its order: {name, least, most} with `about`, `unit`, `note`, or `unknown`.
+ * `size`: the values of a group, for means. */
 export function columnErrors(plan, size) {
-  const names = [...new Set((plan.plan || []).flatMap((one) => one.columns || []))];
-  return names.map((name) => ofColumn(name, plan.plan.filter((one) => (one.columns || []).includes(name)), plan, size));
+  return (plan.columns || []).filter((one) => one.role === "value").map(({ name, bar_95: bar, bar_about: about = false }) => {
+    if (typeof bar === "number") return { name, least: bar, most: bar, about };
+    if (Array.isArray(bar)) return { name, least: bar[0], most: bar[1], about };
+    return plan.public ? null : fromNoise(name, plan, size);
+  }).filter(Boolean);
 }
 
 /** What the plan says about its groups, in one sentence. */
@@ -89,10 +89,6 @@ export function groupsText(plan) {
 }
 
 /** Why an error is a range, in one sentence. */
-export function limitText(plan) {
-  const share = plan.limits && plan.limits.share ? Math.round(100 * plan.limits.share) : 0;
-  const tops = (plan.limit_plan || []).map((one) => one.ceiling).filter((one) => typeof one === "number");
-  const range = tops.length ? `, from 1 to ${Math.max(...tops)},` : "";
-  const how = tops.length ? "the error grows with it, hence the range" : "the error is so many times the one shown, hence the open bars";
-  return `What one person may add${range} is chosen privately, for ${share} % of the price; ${how}.`;
+export function limitText() {
+  return `A range is for 1 to ${PLAUSIBLE} rows of one person, or up to the owner's ceiling. How many there are is looked up privately, for a part of the price; where some have more, the bar is longer. “More settings” buys that look alone, and the bars are then known.`;
 }

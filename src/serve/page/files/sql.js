@@ -1,4 +1,5 @@
 // SQL as far as an editor needs it: words in colours, and what may be completed. The server parses for itself.
+import { count, numberText } from "./format.js";
 
 const KEYWORDS = new Set(`all and any array as asc between by case cast cross cube current date day desc distinct else end except
   exists extract false filter first following from full group grouping having hour in inner interval is join last left like limit
@@ -51,6 +52,16 @@ export function tablesOf(shown) {
     : [{ dataset: one.dataset, table: one.dataset, columns: one.columns || [], public: one.public }]));
 }
 
+/** Does it have bounds, and numbers to add up? Dates have bounds too. */
+export function isBounded(column) {
+  return column.low !== null && column.low !== undefined && !/^(date|time)/.test(column.type);
+}
+
+/** A table as FROM names it. */
+export function fromOf({ dataset, table }) {
+  return dataset === table ? spelled(table) : `${spelled(dataset)}.${spelled(table)}`;
+}
+
 /** The datasets that a query names, by its words: dataset.table, or a table after FROM, JOIN or a comma. */
 export function datasetsIn(text, shown) {
   const tables = tablesOf(shown);
@@ -71,13 +82,31 @@ export function datasetsIn(text, shown) {
   return [...found];
 }
 
-function spelled(name) {
+/** The name of the function whose value a column is, "AVG(x) AS name" or the name of the function itself; "": another. */
+export function functionOf(text, name) {
+  const list = tokens(text).filter((token) => token.kind !== "space" && token.kind !== "comment");
+  const plain = (token) => (token ? token.text.replaceAll('"', "").toLowerCase() : "");
+  for (const [at, token] of list.entries()) {
+    if (token.kind !== "function") continue;
+    let depth = 0, end = at + 1;
+    do {
+      depth += { "(": 1, ")": -1 }[plain(list[end])] || 0;
+      end += 1;
+    } while (depth > 0 && end < list.length);
+    const word = plain(list[end]) === "as" ? plain(list[end + 1]) : plain(list[end]);
+    if (word === name.toLowerCase() || (name === plain(token) && [",", "from"].includes(word))) return plain(token);
+  }
+  return "";
+}
+
+export function spelled(name) {
   return /^[a-z_][a-z0-9_$]*$/.test(name) && !KEYWORDS.has(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }
 
-function describe(column) {
-  if (column.domain) return `${column.type}, ${column.domain.length} values`;
-  if (column.low !== null && column.low !== undefined) return `${column.low} to ${column.high}`;
+/** What is declared of a column, in short. */
+export function describe(column) {
+  if (column.domain) return `${column.type}, ${count(column.domain.length, "value")}`;
+  if (column.low !== null && column.low !== undefined) return `${numberText(column.low)} to ${numberText(column.high)}`;
   return column.type;
 }
 

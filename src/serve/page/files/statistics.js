@@ -1,8 +1,12 @@
 // Statistics that are not SQL, and synthetic data: each is one release with one price.
-import { announce, clear, field, h, icon, select } from "./dom.js";
+import { announce, clear, debounce, field, h, icon, select } from "./dom.js";
 import { api } from "./api.js";
-import { costText, errorText, leftText, priceText, valueText } from "./format.js";
+import { answerCard } from "./answer.js";
+import { affords, firstPrice, leftOf } from "./budget.js";
+import { costText, count, errorText, leftText, priceText, valueText } from "./format.js";
 import { failure } from "./failure.js";
+import { columnErrors } from "./preview.js";
+import { fromOf, isBounded, spelled, tablesOf } from "./sql.js";
 import { stopButton } from "./stop.js";
 
 // What each takes in addition to the price: column, columns, q, k, target, delta.
@@ -10,6 +14,15 @@ const KINDS = {
   median: ["column"], quantile: ["column", "q"], iqr: ["column"], mean: ["column"], variance: ["column"], sum: ["column"], count: [],
   mode: ["column", "delta"], histogram: ["column", "delta"], "top-k": ["column", "k", "delta"], covariance: ["columns"], regression: ["columns", "target"],
 };
+// The same in SQL: how a table of a policy is asked, and from which explain knows the error. Null: SQL has no word for it.
+const IN_SQL = {
+  median: (x) => `MEDIAN(${x})`, quantile: (x, { q }) => `PERCENTILE_CONT(${q}) WITHIN GROUP (ORDER BY ${x})`,
+  iqr: (x) => `PERCENTILE_CONT(0.75) WITHIN GROUP (ORDER BY ${x}) - PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY ${x})`,
+  mean: (x) => `AVG(${x})`, variance: (x) => `VARIANCE(${x})`, sum: (x) => `SUM(${x})`, count: () => "COUNT(*)",
+  mode: (x) => `MODE() WITHIN GROUP (ORDER BY ${x})`, histogram: () => "COUNT(*)", "top-k": () => "COUNT(*)", covariance: null, regression: null,
+};
+const NUMBERS = ["median", "quantile", "iqr", "mean", "variance", "sum"]; // of columns that have bounds
+const TYPICAL = 1000; // people, for the error of a mean
 const METHODS = ["mwem", "laplace", "gaussian", "histogram", "pmw", "small-db"];
 
 function text(value) {
@@ -28,43 +41,125 @@ function released(answer) {
   return { heading, card: h("section", { class: "card answer", "aria-label": "Release" }, h("div", { class: "bar" }, heading, chip, left), h("div", { class: "inside" }, body, h("p", { class: "soft small" }, `by the method ${answer.method}, ${answer.adjacency}${answer.rows_per_unit ? "; of each person one row counts, chosen at random" : ""}`))) };
 }
 
+/** What can be asked: {name, dataset, table, columns, unit, sql: it is a table of a policy}. */
+function sourcesOf(shown) {
+  return shown.filter((one) => !one.public).flatMap((one) => tablesOf([one]).filter((table) => !table.public).map((table) => ({
+    ...table, name: one.tables ? `${table.dataset}.${table.table}` : table.dataset, sql: Boolean(one.tables), unit: one.unit || (one.tables || []).find((other) => other.unit)?.unit })));
+}
+
 class StatisticsView {
   constructor(main, state) {
     this.state = state;
-    this.names = state.shown.filter((one) => !one.public).map((one) => one.dataset);
-    this.typed = { dataset: this.names[0], kind: "median", column: "", columns: "", q: "0.9", k: "5", target: "", delta: "", epsilon: "0.5" };
-    this.made = { dataset: this.names[0], columns: "", workload: "marginals:2", method: "mwem", rows: "1000", output: "synthetic.csv", epsilon: "0.5" };
+    this.sources = sourcesOf(state.shown);
+    this.names = [...new Set(this.sources.map((one) => one.dataset))];
+    this.typed = { source: this.sources[0]?.name, kind: "", column: "", columns: "", q: "0.9", k: "5", target: "", delta: "", epsilon: this.firstPrice(this.names[0]) };
+    this.turn = 0;
+    this.explainSoon = debounce(220, () => this.explain());
+    this.error = h("p", { class: "note quiet", role: "status" });
+    this.made = { dataset: this.names[0], columns: "", workload: "marginals:2", method: "mwem", rows: "1000", output: "synthetic.csv", epsilon: this.firstPrice(this.names[0]) };
     this.fields = h("div", { class: "fields" });
     this.result = h("div", { id: "released" });
     this.synthetic = h("div", { id: "synthetic" });
     this.stop = stopButton();
-    this.send = h("button", { class: "main", type: "submit" });
+    this.send = h("button", { class: "main spends", type: "submit" });
     clear(main, h("div", { class: "view" },
-      h("div", { class: "head" }, h("div", {}, h("h1", {}, "Statistics"), h("p", {}, "What SQL has no word for: one number or a small table, each at a price of its own. The same at the same price is read again for free."))),
+      h("div", { class: "head" }, h("div", {}, h("h1", {}, "Statistics"), h("p", {}, "One number or a small table, chosen without SQL, each at a price of its own. The same at the same price is read again for free."))),
       this.names.length ? h("section", { class: "card", "aria-label": "Statistic" }, h("form", { class: "inside", onsubmit: (event) => { event.preventDefault(); this.release(); } },
-        this.fields, h("div", { class: "do" }, this.send, this.stop.button))) : h("p", { class: "card empty" }, "There is no dataset to ask."),
-      this.result, state.me.role === "owner" && this.names.length ? this.synthCard() : null));
+        this.fields, this.error, h("div", { class: "do" }, this.send))) : h("p", { class: "card empty" }, "There is no dataset to ask."),
+      this.result, state.me.role === "owner" && this.names.length ? this.synthCard() : null), this.stop.element, this.stopMaking ? this.stopMaking.element : null);
     this.draw();
   }
 
   input(object, key, attributes = {}) {
-    return h("input", { type: "text", autocomplete: "off", spellcheck: "false", ...attributes, value: object[key], oninput: (event) => { object[key] = event.target.value.trim(); this.drawButtons(); } });
+    return h("input", { type: "text", autocomplete: "off", spellcheck: "false", ...attributes, value: object[key], oninput: (event) => { object[key] = event.target.value.trim(); this.changed(); } });
   }
 
-  columnsOf(name) {
-    const one = this.state.shown.find((other) => other.dataset === name) || {};
-    return (one.tables || [one]).flatMap((table) => table.columns || []).map((column) => column.name);
+  /** The old error goes, and that of the new question comes. */
+  changed() {
+    if (this.failed) clear(this.failed);
+    this.failed = null;
+    this.drawButtons();
+    this.explainSoon();
+  }
+
+  firstPrice(name) {
+    return firstPrice(Math.min(0.5, ...this.state.budgets.filter((one) => one.dataset === name).map(leftOf)));
+  }
+
+  source() { return this.sources.find((one) => one.name === this.typed.source); }
+
+  /** The columns that the statistic is made for, never whose row it is. */
+  columns() {
+    const { columns, unit } = this.source();
+    return columns.filter((one) => one.name !== unit && (!NUMBERS.includes(this.typed.kind) || isBounded(one)));
+  }
+
+  /** What is typed, as SQL; null where there is none. */
+  sql() {
+    const { kind, column, k } = this.typed;
+    const make = IN_SQL[kind];
+    if (!make || (KINDS[kind].includes("column") && !column)) return null;
+    const x = spelled(column), keyed = kind === "histogram" || kind === "top-k";
+    const name = `${kind === "top-k" || kind === "histogram" ? "n" : kind}`;
+    return `SELECT ${keyed ? `${x}, ` : ""}${make(x, this.typed)} AS ${spelled(name)} FROM ${fromOf(this.source())}${keyed ? ` GROUP BY ${x}` : ""}${kind === "top-k" ? ` ORDER BY n DESC LIMIT ${k}` : ""}`;
+  }
+
+  /** Why it cannot be sent as it is; "": it can. */
+  missing() {
+    const { kind, column, columns, epsilon } = this.typed;
+    if (!kind) return "Choose a statistic.";
+    const needs = KINDS[kind];
+    if (this.source().sql && !IN_SQL[kind]) return "This is not to be had of a table of a policy file: register the table alone, or ask in SQL.";
+    if (needs.includes("column") && !this.columns().length) return "No column of this table has bounds: its owner declares them.";
+    if (needs.includes("column") && !column) return "Choose a column.";
+    if (needs.includes("columns") && !columns) return "Name the columns.";
+    if (!(Number(epsilon) > 0)) return "Set a price.";
+    return "";
+  }
+
+  affordable() {
+    const { dataset } = this.source();
+    return this.state.budgets.filter((one) => one.dataset === dataset).every((one) => affords(one, Number(this.typed.epsilon)));
+  }
+
+  say(text) {
+    clear(this.error, text);
+    this.error.hidden = !text;
+  }
+
+  /** The error that it will have, which explain knows of the same question in SQL; of one row each, as 'release' counts. */
+  async explain() {
+    this.turn += 1;
+    const { turn } = this, { kind, column, epsilon, delta } = this.typed, sql = this.sql(), wanting = this.missing();
+    if (wanting || !sql) {
+      this.say(wanting || "How far off it may be depends on the data.");
+      return;
+    }
+    const question = { sql, epsilon, ...(delta ? { delta } : {}) };
+    const bounds = this.source().columns.find((one) => one.name === column);
+    if (!this.source().sql) question.limit = kind === "sum" ? String(Math.max(Math.abs(bounds.low), Math.abs(bounds.high))) : "1";
+    try {
+      const plan = await api.explain(question);
+      if (turn !== this.turn) return;
+      const bar = columnErrors(plan, TYPICAL).pop();
+      const text = !bar || bar.unknown ? "How far off it may be depends on the data." : `${bar.about || kind === "mean" ? "About " : ""}± ${errorText(bar.least)}${bar.least < bar.most ? ` to ± ${errorText(bar.most)}, or more where one person has over 100 rows` : ""}${bar.unit ? ` ${bar.unit}` : ""}, 95 times of 100${kind === "mean" ? `, of ${count(TYPICAL, "value")}` : ""}${KINDS[kind].includes("k") || kind === "histogram" ? ", for each key" : ""}. Nothing is spent by looking.`;
+      this.say(text);
+      announce(text);
+    } catch (error) {
+      if (turn === this.turn) this.say(error.message);
+    }
   }
 
   draw() {
     const typed = this.typed;
-    const kind = select(Object.keys(KINDS).map((word) => [word, word]), typed.kind, () => { typed.kind = kind.value; this.draw(); kind.focus(); });
-    const dataset = select(this.names.map((name) => [name, name]), typed.dataset, () => { typed.dataset = dataset.value; this.draw(); });
+    const kind = select([["", "choose …"], ...Object.keys(KINDS).map((word) => [word, word])], typed.kind, () => { typed.kind = kind.value; this.draw(); kind.focus(); });
+    const source = select(this.sources.map(({ name }) => [name, name]), typed.source, () => { typed.source = source.value; this.draw(); source.focus(); });
+    if (Number(typed.epsilon) > 0 && !this.affordable()) typed.epsilon = this.firstPrice(this.source().dataset);
     const parts = {
       column: () => {
-        const names = this.columnsOf(typed.dataset);
-        if (!names.includes(typed.column)) typed.column = names[0] || "";
-        const box = select(names.map((name) => [name, name]), typed.column, () => { typed.column = box.value; });
+        const names = this.columns().map((one) => one.name);
+        if (!names.includes(typed.column)) typed.column = names.length === 1 ? names[0] : "";
+        const box = select([["", "choose …"], ...names.map((name) => [name, name])], typed.column, () => { typed.column = box.value; this.changed(); });
         return field("Column of it", box);
       },
       columns: () => field("Columns, with commas", this.input(typed, "columns")),
@@ -73,38 +168,58 @@ class StatisticsView {
       target: () => field("Column that is predicted", this.input(typed, "target")),
       delta: () => field("δ of it", this.input(typed, "delta", { inputmode: "decimal", placeholder: "1e-6" }), "For keys that are private; none where the column has a domain."),
     };
-    clear(this.fields, field("Statistic", kind), field("Of which dataset", dataset), KINDS[typed.kind].map((part) => parts[part]()), field("Price ε", this.input(typed, "epsilon", { inputmode: "decimal" })));
-    this.drawButtons();
+    clear(this.fields, field("Statistic", kind), field("Of which table", source), (KINDS[typed.kind] || []).map((part) => parts[part]()), field("Price ε", this.input(typed, "epsilon", { inputmode: "decimal" })));
+    this.changed();
   }
 
   drawButtons() {
-    if (!this.busy) clear(this.send, Number(this.typed.epsilon) > 0 ? `Release, spends ε ${priceText(Number(this.typed.epsilon))}` : "Release");
+    const price = Number(this.typed.epsilon);
+    if (!this.busy && this.source()) {
+      const enough = this.affordable();
+      clear(this.send, !(price > 0) ? "Release" : enough ? `Release, spends ε ${priceText(price)}` : `Not enough left for ε ${priceText(price)}`);
+      this.send.disabled = Boolean(this.missing()) || !enough;
+    }
     if (this.make && !this.busy) clear(this.make, Number(this.made.epsilon) > 0 ? `Make it, spends ε ${priceText(Number(this.made.epsilon))}` : "Make it");
   }
 
   /** Run one call that spends, with its button taken and the stop button shown. */
-  async run(stop, call, place, show) {
+  async run(stop, text, call, place, show) {
     if (this.busy) return;
     this.busy = true;
     this.send.disabled = true;
     if (this.make) this.make.disabled = true;
     try {
-      show(await stop.during(call));
+      show(await stop.during(call, text));
     } catch (error) {
       clear(place, failure(error));
+      this.failed = place;
     }
     this.busy = false;
-    this.send.disabled = false;
+    try {
+      this.state.budgets = await api.budgets();
+    } catch {
+      // The server says itself what is not enough.
+    }
     if (this.make) this.make.disabled = false;
     this.drawButtons();
+    this.explainSoon();
   }
 
   release() {
-    const { dataset, kind, epsilon } = this.typed;
-    const question = { statistic: kind, source: dataset, epsilon };
+    const { kind, epsilon, delta } = this.typed, source = this.source();
+    if (source.sql) {
+      const sql = this.sql();
+      return this.run(this.stop, "Asking…", (ticket) => api.query({ sql, epsilon, ...(delta ? { delta } : {}) }, ticket), this.result, (answer) => {
+        const { card, heading, text: told } = answerCard(answer, { title: "Released", sql });
+        clear(this.result, card);
+        heading.focus({ preventScroll: true });
+        announce(told);
+      });
+    }
+    const question = { statistic: kind, source: source.dataset, epsilon };
     for (const part of KINDS[kind]) if (this.typed[part]) question[part] = this.typed[part];
     announce("Asking…");
-    return this.run(this.stop, (ticket) => api.release(question, ticket), this.result, (answer) => {
+    return this.run(this.stop, "Asking…", (ticket) => api.release(question, ticket), this.result, (answer) => {
       const { card, heading } = released(answer);
       clear(this.result, card);
       heading.focus({ preventScroll: true });
@@ -117,7 +232,7 @@ class StatisticsView {
     const dataset = select(this.names.map((name) => [name, name]), made.dataset, () => { made.dataset = dataset.value; });
     const method = select(METHODS.map((word) => [word, word]), made.method, () => { made.method = method.value; });
     this.stopMaking = stopButton();
-    this.make = h("button", { class: "main", type: "submit" });
+    this.make = h("button", { class: "main spends", type: "submit" });
     return h("section", { class: "card", "aria-labelledby": "synth-title" }, h("div", { class: "bar" }, h("h2", { id: "synth-title" }, "Synthetic data")),
       h("form", { class: "inside", onsubmit: (event) => { event.preventDefault(); this.synthesize(); } },
         h("p", { class: "soft" }, "A made-up table that answers many questions nearly as the true one does. It is written to a file in the server's folder, and anything may be done with it."),
@@ -125,13 +240,13 @@ class StatisticsView {
           field("What it answers well", this.input(made, "workload"), "marginals:2: all pairs of columns."), field("Method", method),
           field("Rows", this.input(made, "rows", { inputmode: "numeric" })), field("File on the server", this.input(made, "output"), ".csv or .parquet"),
           field("Price of it, ε", this.input(made, "epsilon", { inputmode: "decimal" }))),
-        h("div", { class: "do" }, this.make, this.stopMaking.button), this.synthetic));
+        h("div", { class: "do" }, this.make), this.synthetic));
   }
 
   synthesize() {
     const { dataset, columns, workload, method, rows, output, epsilon } = this.made;
     announce("Making…");
-    return this.run(this.stopMaking, (ticket) => api.synth({ source: dataset, columns, workload, method, rows, output, epsilon }, ticket), this.synthetic, (answer) => {
+    return this.run(this.stopMaking, "Making…", (ticket) => api.synth({ source: dataset, columns, workload, method, rows, output, epsilon }, ticket), this.synthetic, (answer) => {
       clear(this.synthetic, h("div", { class: "note free", tabindex: "-1" }, h("p", {}, icon("flask"), h("strong", {}, ` ${answer.output} is written: ${answer.rows} rows`)),
         h("p", {}, `cost ${costText(answer.cost)}${typeof answer.bound === "number" ? `; each of its ${answer.queries} answers is within ${errorText(answer.bound)} records, 95 times of 100` : ""}.`)));
       announce("The synthetic table is written");
@@ -143,6 +258,7 @@ export async function statisticsView(main, state) {
   clear(main, h("div", { class: "view", "aria-busy": "true" }, h("h1", {}, "Statistics")));
   try {
     await state.loadPolicies();
+    state.budgets = await api.budgets();
   } catch (error) {
     clear(main, failure(error));
     return;

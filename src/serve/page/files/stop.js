@@ -1,11 +1,11 @@
-// The button that ends a call which runs. It is there only meanwhile.
-import { announce, h, icon } from "./dom.js";
+// What runs, with the button that ends it. It stands over the page, so that it is in sight wherever one has scrolled.
+import { announce, clear, h, icon } from "./dom.js";
 import { api, newTicket } from "./api.js";
 
-/** {button, during}: `during(call)` shows the button while `call(ticket)` runs. */
+/** {element, during}: `during(call, text)` shows the element while `call(ticket)` runs. */
 export function stopButton() {
   let ticket = null;
-  const button = h("button", { class: "slight danger", type: "button", hidden: true, onclick: async () => {
+  const button = h("button", { class: "slight danger", type: "button", onclick: async () => {
     const ending = ticket;
     button.disabled = true;
     announce("Stopping. What is spent stays spent.");
@@ -16,16 +16,26 @@ export function stopButton() {
     }
     setTimeout(() => { button.disabled = false; }, 1000);
   } }, icon("remove"), "Stop");
-  const during = async (call) => {
+  const words = h("span");
+  const element = h("div", { class: "running", hidden: true }, h("span", { class: "working", "aria-hidden": "true" }), words, button);
+  const during = async (call, text) => {
+    const start = performance.now();
+    const tell = () => {
+      const seconds = Math.floor((performance.now() - start) / 1000);
+      clear(words, seconds ? `${text} ${seconds} s` : text);
+    };
     ticket = newTicket();
-    button.hidden = false;
+    tell();
+    element.hidden = false;
     button.disabled = false;
+    const clock = setInterval(tell, 1000);
     try {
       return await call(ticket);
     } finally {
+      clearInterval(clock);
       ticket = null;
-      button.hidden = true;
+      element.hidden = true;
     }
   };
-  return { button, during };
+  return { element, during };
 }
