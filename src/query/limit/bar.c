@@ -167,6 +167,17 @@ typedef struct mixture {
     size_t out, cap; /* the last bin that is known of; nobody is above the edge of `cap` */
 } mixture;
 
+/* Units in a bin: by the law, or where the histogram shows units, as many as there surely are: what
+ * is cut is of these, however rare a law takes them to be. */
+static double units_in(const fit *of, size_t number, double all, size_t bin)
+{
+    const brume_noisy *seen = &of->looks->bin[bin];
+    if (bin < of->start)
+        return fmax(0, seen->value);
+    double lawful = all * (above(of, number, bin - 1) - above(of, number, bin));
+    return bin + AHEAD <= of->last ? fmax(lawful, seen->value - 2 * seen->deviation) : lawful;
+}
+
 /* Half a deviation more units than fit best: a number that is too small costs more. */
 static void tell(const fit *of, size_t number, double weight, told *out)
 {
@@ -174,18 +185,15 @@ static void tell(const fit *of, size_t number, double weight, told *out)
     double all = one->units + one->deviation / 2, units = 0, sum = 0, square = 0;
     out->weight = weight * one->weight;
     for (size_t i = 0; i <= of->out; i++) {
-        bool below = i < of->start;
-        double up = below ? 0 : all * above(of, number, i);
-        double in = below ? fmax(0, of->looks->bin[i].value) : all * above(of, number, i - 1) - up;
+        double in = units_in(of, number, all, i);
         double middle = i < 2 ? edge(i) : (edge(i - 1) + edge(i)) / 2;
         out->units[i] = units += in;
         out->sums[i] = sum += in * middle;
         out->squares[i] = square += in * middle * middle;
-        out->above[i] = up;
     }
-    for (size_t i = of->start; i-- > 0;)
-        out->above[i] =
-            i + 1 == of->start ? all : out->above[i + 1] + fmax(0, of->looks->bin[i + 1].value);
+    out->above[of->out] = all * above(of, number, of->out);
+    for (size_t i = of->out; i-- > 0;)
+        out->above[i] = out->above[i + 1] + units_in(of, number, all, i + 1);
 }
 
 static brume_status add_laws(mixture *all, const fit *of, brume_error *error)
