@@ -19,7 +19,7 @@ __attribute__((noinline)) static brume_status written_counts(brume_noise_kind ki
                                                              brume_bits *bits, double *noisy,
                                                              brume_error *error);
 #define brume_draw_counts written_counts
-#include "query/release/choice.c"
+#include "query/release/draw_look.c"
 #undef brume_draw_counts
 
 enum { BINS = BRUME_LIMIT_BINS, STEPS = BRUME_CHOICE_AGAIN + 1, CALLS = STEPS };

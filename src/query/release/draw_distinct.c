@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
-#include "query/release/choice.h"
+#include "query/release/draw_look.h"
 
 /* Which drawn group each pair is of; SIZE_MAX: of none that is drawn. Both are in the order of the
  * keys. */
