@@ -116,6 +116,58 @@ static void intervals_of_variances_cover(void **state)
     assert_holds(misses(&settings[7], 1, 300, 0.4) > 50);
 }
 
+/* Of 400 values of 20 on average limits cut up to 30 values and 900 of the sum; the bar is of what
+ * there was. `told`: it knows. */
+static int misses_of_cut(double rows, double sum, double low, bool told)
+{
+    int missed = 0;
+    seed = 7;
+    for (int i = 0; i < DRAWS; i++) {
+        brume_noisy_moments moments = {.count = 400 - rows + draw(BRUME_NOISE_DISCRETE_LAPLACE, 4),
+                                       .sum = 8000 - sum + draw(BRUME_NOISE_DISCRETE_LAPLACE, 60),
+                                       .count_scale = 4,
+                                       .sum_scale = 60,
+                                       .count_cut = told ? 30 : 0,
+                                       .sum_cut = told ? 900 : 0,
+                                       .low = low,
+                                       .high = 50};
+        brume_interval bar = brume_error_mean(BRUME_NOISE_DISCRETE_LAPLACE, &moments, 0.05);
+        missed += bar.lower > 20 || bar.upper < 20;
+    }
+    return missed;
+}
+
+/* Rejects: a bar without what is cut of either; one that lets values that are never negative be cut
+ * on one side alone where they may be. */
+static void intervals_of_means_allow_for_what_is_cut(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        double low = i < 4 ? 0 : -50, rows = i & 1 ? 30 : 0;
+        double sum = i >= 4 ? -900 : i & 2 ? 900 : 0;
+        assert_holds(misses_of_cut(rows, sum, low, true) <= LIMIT);
+        if (rows > 0 ? sum <= 0 : sum != 0) /* what is cut of both may cancel */
+            assert_holds(misses_of_cut(rows, sum, low, false) > LIMIT);
+    }
+    assert_holds(misses_of_cut(0, -900, 0, true) > LIMIT); /* of what is never negative */
+}
+
+/* A group without values is shown in 1 % of draws. */
+static void nothing_is_seldom_more_than_too_few(void **state)
+{
+    (void)state;
+    int shown[2] = {0};
+    seed = 3;
+    for (int i = 0; i < 20000; i++) {
+        shown[0] += draw(BRUME_NOISE_DISCRETE_LAPLACE, 9) >
+                    brume_too_few(BRUME_NOISE_DISCRETE_LAPLACE, 9);
+        shown[1] += draw(BRUME_NOISE_ROUNDED_GAUSSIAN, 9) >
+                    brume_too_few(BRUME_NOISE_ROUNDED_GAUSSIAN, 9);
+    }
+    for (int i = 0; i < 2; i++) /* 20000 * KL(0.0157 || 0.01) = 27.7, KL(0.005 || 0.01) = 30.9 */
+        assert_true(shown[i] <= 314 && shown[i] >= 100);
+}
+
 static void a_count_that_may_be_noise_gives_the_whole_range(void **state)
 {
     (void)state;
@@ -141,6 +193,8 @@ int main(void)
         cmocka_unit_test(intervals_of_means_cover),
         cmocka_unit_test(intervals_of_means_are_not_wider_than_they_must_be),
         cmocka_unit_test(intervals_of_variances_cover),
+        cmocka_unit_test(intervals_of_means_allow_for_what_is_cut),
+        cmocka_unit_test(nothing_is_seldom_more_than_too_few),
         cmocka_unit_test(a_count_that_may_be_noise_gives_the_whole_range),
     };
     return cmocka_run_group_tests_name("error bars", tests, NULL, NULL);

@@ -46,6 +46,7 @@ static void describe(const brume_plan *plan, char *text, size_t size)
         add(text, size, "centred", a->centred);
         add(text, size, "squares", a->squares);
         add(text, size, "direct", a->direct);
+        add(text, size, "second", a->second);
         add(text, size, "selection", a->selection);
         add(text, size, "fraction", a->selection == BRUME_NOT_MEASURED ? -1 : a->fraction);
         add(text, size, "distinct", a->distinct);
@@ -139,14 +140,22 @@ static void units_of_several_rows(void **state)
         {"SELECT SUM(age), COUNT(DISTINCT patient) FROM visits",
          "5 7: presence 0 0..0, direct 0 0..120; direct=1, count=0"},
         {"SELECT SUM(age), AVG(age), SUM(cost) FROM visits",
-         "5 7: centred 0 0..120, values 0 0..120, direct 1 0..262144000; count=1 centred=0, count=1 centred=0, direct=2"},
+         "5 7: direct 0 0..120, values 0 0..120, direct 1 0..262144000; direct=0, count=1 direct=0, direct=2"},
         {"SELECT SUM(cost), SUM(age), AVG(age) FROM visits",
-         "5 7: centred 1 0..120, values 1 0..120, direct 0 0..262144000; direct=2, count=1 centred=0, count=1 centred=0"},
+         "5 7: direct 1 0..120, values 1 0..120, direct 0 0..262144000; direct=2, direct=0, count=1 direct=0"},
         {"SELECT COUNT(cost), COUNT(age) FROM visits",
          "5 7: values 0 0..262144000, values 1 0..120; count=0, count=1"},
         {"SELECT sex, MODE() WITHIN GROUP (ORDER BY sex), COUNT(*) FROM patients GROUP BY sex",
          "5 7: mode 0 0..1, rows 0 0..0; selection=0 fraction=0, count=1"},
         {"SELECT DISTINCT clinic FROM visits", "5 7: units 0 0..0"},
+        {"SELECT STDDEV(age), AVG(age), COUNT(age) FROM visits",
+         "5 7: direct 1 0..235929600, direct 0 0..120, values 0 0..120; count=2 direct=1 second=0, count=2 direct=1, count=2"},
+        {"SELECT STDDEV(age + 1000), AVG(age + 1000) FROM visits",
+         "5 7: squares 0 1000..1120, centred 0 1000..1120, values 0 1000..1120; count=2 centred=1 squares=0, count=2 centred=1"},
+        {"SELECT AVG(age + 1000) FROM visits",
+         "5 7: direct 0 0..120, values 0 0..120; count=1 direct=0"},
+        {"SELECT AVG(age + 1000), SUM(age + 1000) FROM visits",
+         "5 7: centred 0 1000..1120, values 0 1000..1120; count=1 centred=0, count=1 centred=0"},
         {"SELECT sex, COUNT(*) FROM patients GROUP BY ROLLUP (sex)", "10 7: rows 0 0..0; count=0"},
         {"SELECT sex, COUNT(*) FROM patients GROUP BY sex", "5 7: rows 0 0..0; count=0"},
         {"SELECT COUNT(*), SUM(n) FROM (SELECT patient, MAX(age) AS n FROM visits GROUP BY patient) t",
@@ -246,7 +255,7 @@ static void number_and_sum_of_a_mean_have_one_limit(void **state)
         "SELECT AVG(age) FROM visits", "SELECT AVG(COALESCE(age, 3)) FROM visits",
         "SELECT COUNT(*), AVG(age), SUM(age) FROM visits",
         "SELECT COUNT(*), AVG(COALESCE(age, 3)), AVG(cost), MEDIAN(age) FROM visits"};
-    const terms of = {BRUME_REPLACE, {5, 5}, {7, 7}, 0, false};
+    const terms of = {BRUME_REPLACE, {5, 5}, {2, 2}, 0, false};
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         planned all;
         size_t means = 0;
@@ -262,6 +271,61 @@ static void number_and_sum_of_a_mean_have_one_limit(void **state)
         assert_true(means > 0);
         clear(&all);
     }
+}
+
+/* Noisy counts as they may be drawn: 5,000 units have between the edges of two bins. */
+static void look_at(brume_found_limit *limit, size_t bin)
+{
+    limit->bought = (brume_looks){.first = {bin > 0 ? 5000 : 0, 5}};
+    for (size_t i = 0; i < BRUME_LIMIT_BINS; i++)
+        limit->bought.bin[i] = (brume_noisy){i == bin ? 5000 : 0, 5};
+}
+
+/* A mean's sum has a limit of its own, at most the number's limit times the largest value; or,
+ * where that has less noise, it follows the number. Rejects: noise for another limit than the one
+ * that is applied; a sum that follows where units are replaced, for which its noise would be too
+ * little. */
+static void the_sum_of_a_mean_has_its_own_limit_or_follows_the_number(void **state)
+{
+    (void)state;
+    const terms added = {BRUME_ADD_REMOVE, {0, 0}, {0, 0}, 0, false},
+                replaced = {BRUME_REPLACE, {0, 0}, {0, 0}, 0, false};
+    size_t followed = 0, capped = 0, own = 0;
+    for (size_t rows = 0; rows < 8; rows++)
+        for (size_t sums = 0; sums < 16; sums++)
+            for (int replace = 0; replace < 2; replace++) {
+                planned all;
+                brume_terms *before = NULL, *after = NULL;
+                make(&all, "SELECT AVG(age) FROM visits", replace ? &replaced : &added, "1", NULL);
+                const brume_plan_aggregate *mean = &all.plan->aggregates[0];
+                int number = all.plan->measure_limit[mean->count];
+                int sum = all.plan->measure_limit[mean->direct];
+                assert_ok(brume_terms_make(all.plan, NULL, 0, &before, &error));
+                look_at(&before->limits[number], rows);
+                look_at(&before->limits[sum], sums);
+                assert_ok(brume_terms_make(all.plan, before, 0, &after, &error));
+                const brume_measure *measure = &after->measures[mean->direct];
+                double most = (double)after->limits[number].limit, limit = 120 * most;
+                assert_true(after->limits[number].choice.found);
+                if (measure->kind == BRUME_MEASURE_CENTRED) {
+                    assert_false(replace);
+                    assert_holds(measure->sensitivity == 60 * most);
+                    assert_ptr_equal(brume_terms_measure_limit(after, (size_t)mean->direct),
+                                     &after->limits[number]);
+                    followed++;
+                } else {
+                    assert_holds(measure->sensitivity == (double)after->limits[sum].limit);
+                    assert_holds(measure->sensitivity <= limit ||
+                                 after->limits[number].choice.allowance > 0);
+                    capped += measure->sensitivity == limit;
+                    own += measure->sensitivity < limit;
+                }
+                assert_holds(measure->scale >= measure->sensitivity * measure->noise);
+                brume_terms_close(before);
+                brume_terms_close(after);
+                clear(&all);
+            }
+    assert_true(followed > 0 && capped > 0 && own > 0);
 }
 
 /* Rejects: the sensitivity of another reach than that of the values, and of their squares less half
@@ -310,6 +374,7 @@ int main(void)
         cmocka_unit_test(quantiles_are_a_list_from_nine_on),
         cmocka_unit_test(whole_numbers_are_clamped_where_they_are_summed),
         cmocka_unit_test(number_and_sum_of_a_mean_have_one_limit),
+        cmocka_unit_test(the_sum_of_a_mean_has_its_own_limit_or_follows_the_number),
         cmocka_unit_test(a_limited_sum_has_the_reach_of_its_values),
     };
     return cmocka_run_group_tests_name("measures of plans", tests, NULL, NULL);

@@ -242,8 +242,9 @@ static brume_status plan_bias(const brume_plan *plan, brume_measurement *bias, b
         bias->bias.clamped[i] = BRUME_NOT_MEASURED;
     for (size_t i = 0; i < plan->value_count && i < BRUME_BIAS_VALUES; i++) {
         brume_builder apart = {.arena = query->arena}; /* its failure is no reason to refuse */
-        brume_node flag = plan->values[i].declared ? NULL
-                                                   : clamped(&apart, plan->values[i].argument);
+        brume_node flag = plan->values[i].declared || plan->values[i].is_square
+                              ? NULL
+                              : clamped(&apart, plan->values[i].argument);
         if (!flag)
             continue;
         bias->bias.clamped[i] = (int)(1 + of.count);

@@ -11,10 +11,14 @@ typedef struct brume_plan_value {
     const brume_expression *argument; /* as asked */
     const brume_expression *grid;     /* as a grid integer */
     int64_t low, high;                /* bounds on the grid */
-    double step;                      /* value = step * grid integer */
+    int64_t origin; /* what the grid counts from; 0 but for means (plan_value.c) */
+    double step;    /* value = step * (origin + grid integer) */
     bool squares, keep;
-    bool unsummed;    /* no sum of it is measured */
-    bool breaks_ties; /* several quantiles are drawn one within the other */
+    bool averaged, added; /* some aggregate is its mean, its sum, */
+    bool spread;          /* a spread by its sum and that of another value, */
+    bool is_square;       /* which is this */
+    bool unsummed;        /* no sum of it is measured */
+    bool breaks_ties;     /* several quantiles are drawn one within the other */
     const brume_policy_column
         *declared; /* for modes: the grid integer is the place in its domain */
 } brume_plan_value;

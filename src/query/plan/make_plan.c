@@ -27,6 +27,7 @@ static brume_status check_tables_compatible(brume_plan *plan, const brume_plan_t
     const brume_dataset *first = tables[query->tables[0].table].dataset;
     plan->rule = first->filter.rule;
     plan->adjacency = first->adjacency;
+    plan->own_limits = true;
     for (size_t i = 0; i < query->table_count; i++) {
         const brume_plan_table *table = &tables[query->tables[i].table];
         if (table->dataset->filter.rule != plan->rule)
@@ -39,6 +40,7 @@ static brume_status check_tables_compatible(brume_plan *plan, const brume_plan_t
                               first->name, table->dataset->name);
         take_ceiling(&plan->shape.max_groups, table->policy->max_groups);
         take_ceiling(&plan->shape.max_rows, table->policy->max_rows);
+        plan->own_limits = plan->own_limits && !table->policy->limits_fixed;
         /* On the nullable side of an outer join a unit that goes turns rows of another table into
          * others: charged as a replacement. Where units are replaced two units' rows would change,
          * which no price here covers. */
@@ -109,7 +111,40 @@ static int add_mode(brume_plan *plan, const brume_expression *argument)
     return (int)plan->measurement_count++;
 }
 
-static void collect_values(brume_plan *plan, const brume_plan_table *tables)
+/* Are the spreads of x made of two sums, each with a limit of its own? Where x is further from 0
+ * than its bounds are wide, its squares would say little of its spread. */
+static bool spreads_by_sums(const brume_plan *plan, const brume_expression *x)
+{
+    double low = 0, high = 0;
+    brume_plan_bounds(x, &low, &high);
+    return plan->own_limits && x->bounded && (low > 0 ? low : -high) <= high - low;
+}
+
+static int value_of(brume_plan *plan, const brume_expression *x,
+                    const brume_policy_column *declared)
+{
+    int value = find_value(plan, x, declared != NULL);
+    if (value == BRUME_NOT_MEASURED) {
+        value = (int)plan->value_count++;
+        plan->values[value] =
+            (brume_plan_value){.argument = x, .unsummed = true, .declared = declared};
+    }
+    return value;
+}
+
+/* The squares of x are values of their own. */
+static brume_status add_squares(brume_plan *plan, brume_plan_aggregate *to, brume_error *error)
+{
+    const brume_expression *square = NULL;
+    BRUME_TRY(brume_plan_square(plan, plan->values[to->value].argument, &square, error));
+    plan->values[to->value].spread = true;
+    to->second = value_of(plan, square, NULL); /* its measure, when there are any */
+    plan->values[to->second].is_square = true;
+    return BRUME_OK;
+}
+
+static brume_status collect_values(brume_plan *plan, const brume_plan_table *tables,
+                                   brume_error *error)
 {
     const brume_query *query = plan->query;
     for (size_t i = 0; i < query->aggregate_count; i++) {
@@ -119,6 +154,7 @@ static void collect_values(brume_plan *plan, const brume_plan_table *tables)
                                                      .centred = BRUME_NOT_MEASURED,
                                                      .squares = BRUME_NOT_MEASURED,
                                                      .direct = BRUME_NOT_MEASURED,
+                                                     .second = BRUME_NOT_MEASURED,
                                                      .selection = BRUME_NOT_MEASURED,
                                                      .distinct = BRUME_NOT_MEASURED};
         if (aggregate->kind == BRUME_AGGREGATE_COUNT_DISTINCT) {
@@ -136,16 +172,17 @@ static void collect_values(brume_plan *plan, const brume_plan_table *tables)
             plan->aggregates[i].private_mode = true;
             continue;
         }
-        int value = find_value(plan, aggregate->argument, places);
-        if (value == BRUME_NOT_MEASURED) {
-            value = (int)plan->value_count++;
-            plan->values[value] = (brume_plan_value){
-                .argument = aggregate->argument, .unsummed = true, .declared = column};
-        }
+        int value = value_of(plan, aggregate->argument, column);
         plan->aggregates[i].value = value;
-        plan->values[value].squares = plan->values[value].squares || is_variance(aggregate->kind);
+        if (is_variance(aggregate->kind) && spreads_by_sums(plan, aggregate->argument))
+            BRUME_TRY(add_squares(plan, &plan->aggregates[i], error));
+        else
+            plan->values[value].squares |= is_variance(aggregate->kind);
         plan->values[value].keep = plan->values[value].keep || ranks(aggregate->kind);
+        plan->values[value].averaged |= aggregate->kind == BRUME_AGGREGATE_AVG;
+        plan->values[value].added |= aggregate->kind == BRUME_AGGREGATE_SUM;
     }
+    return BRUME_OK;
 }
 
 /* ---- measures ---- */
@@ -242,6 +279,16 @@ static bool values_are_public(const brume_plan *plan, int value)
     return plan->shape.public_rows && !plan->values[value].argument->nullable;
 }
 
+/* A mean is a sum with a limit of its own, divided by the number of values: a unit with many rows
+ * near zero moves such a sum by little, and by no more than the number's limit times the bounds.
+ * Where the number's limit is typed or the owner's, or the spread is asked for as well, the number
+ * is all that is limited, and the sum about the middle of the bounds follows it. */
+static bool mean_has_own_limit(const brume_plan *plan, int value)
+{
+    const brume_plan_value *x = &plan->values[value];
+    return plan->own_limits && !x->squares && (x->spread || (x->low <= 0 && x->high >= 0));
+}
+
 /* The number of values that a mean or variance divides by. */
 static void measure_divisor(brume_plan *plan, brume_plan_aggregate *to)
 {
@@ -269,12 +316,21 @@ static void measure_aggregate(brume_plan *plan, size_t index)
     case BRUME_AGGREGATE_VAR_SAMP:
     case BRUME_AGGREGATE_STDDEV_POP:
     case BRUME_AGGREGATE_STDDEV_SAMP:
+        if (to->second >= 0) {
+            to->second = add_measure(plan, BRUME_MEASURE_DIRECT, to->second);
+            to->direct = add_measure(plan, BRUME_MEASURE_DIRECT, to->value);
+            measure_divisor(plan, to);
+            break;
+        }
         to->squares = add_measure(plan, BRUME_MEASURE_SQUARES, to->value);
         to->centred = add_measure(plan, BRUME_MEASURE_CENTRED, to->value);
         measure_divisor(plan, to);
         break;
     case BRUME_AGGREGATE_AVG:
-        to->centred = add_measure(plan, BRUME_MEASURE_CENTRED, to->value);
+        if (mean_has_own_limit(plan, to->value))
+            to->direct = add_measure(plan, BRUME_MEASURE_DIRECT, to->value);
+        else
+            to->centred = add_measure(plan, BRUME_MEASURE_CENTRED, to->value);
         measure_divisor(plan, to);
         break;
     case BRUME_AGGREGATE_MODE:
@@ -362,12 +418,22 @@ static size_t measure_quantiles(brume_plan *plan, int value, int64_t (*fractions
     return different;
 }
 
+/* Are limits chosen by looking, as far as is known before there are any: nobody typed one, and the
+ * owner's ceiling leaves a unit more than two rows? */
+static bool looks_for_limits(const brume_plan *plan, const brume_payment *payment)
+{
+    uint64_t rows = plan->shape.max_rows, groups = plan->shape.max_groups;
+    groups = plan->shape.cells == 1 ? 1 : groups;
+    return plan->by_totals && payment->limit_count == 0 &&
+           (rows == 0 || groups == 0 || rows > 2 || groups > 2 || rows * groups > 2);
+}
+
 static brume_status plan_measures(brume_plan *plan, const brume_plan_table *tables,
                                   brume_error *error)
 {
     size_t aggregates = plan->query->aggregate_count;
     plan->aggregates = calloc(aggregates + 1, sizeof *plan->aggregates);
-    plan->values = calloc(aggregates + 1, sizeof *plan->values);
+    plan->values = calloc(2 * aggregates + 1, sizeof *plan->values);
     plan->measurements = calloc(aggregates + 2, sizeof *plan->measurements);
     plan->measures = calloc(3 * aggregates + 2, sizeof *plan->measures);
     plan->fractions = calloc(aggregates + 1, sizeof *plan->fractions);
@@ -378,7 +444,7 @@ static brume_status plan_measures(brume_plan *plan, const brume_plan_table *tabl
     plan->shape.public_rows = rows_are_public(plan);
     plan->measurements[plan->measurement_count++] =
         (brume_measurement){.kind = BRUME_MEASUREMENT_GROUPS};
-    collect_values(plan, tables);
+    BRUME_TRY(collect_values(plan, tables, error));
     BRUME_TRY(brume_plan_grid_values(plan, error));
     if (plan->shape.private_keys) /* the test of keys comes first: measures[0] */
         plan->units = add_measure(plan, BRUME_MEASURE_UNITS, BRUME_NOT_MEASURED);
@@ -422,6 +488,7 @@ static brume_status make(brume_plan *plan, const brume_plan_table *tables,
 {
     BRUME_TRY(check_tables_compatible(plan, tables, error));
     BRUME_TRY(brume_plan_keys(plan, tables, error));
+    plan->own_limits = plan->own_limits && looks_for_limits(plan, payment);
     BRUME_TRY(plan_measures(plan, tables, error));
     plan->measurements[0].collection = collect_groups(plan);
     if (!payment->limits_only) /* then nothing is measured that could be biased */

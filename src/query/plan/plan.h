@@ -79,6 +79,7 @@ typedef enum brume_limit_source {
  */
 typedef struct brume_plan_limit {
     brume_total of;
+    const struct brume_plan_limit *number; /* of the sum of a mean: on the number of its values */
     brume_limit_source source;
     int norm; /* 1 or 2: whose norm is limited; 1 for what quantiles and modes are drawn of */
     uint64_t ceiling; /* the owner's, in grid steps; 0: none */
@@ -89,10 +90,12 @@ typedef struct brume_plan_limit {
 } brume_plan_limit;
 
 /* Where the numbers of an aggregate are: indices of measures, or BRUME_NOT_MEASURED. `count` is the
- * number of values (or rows, or units) that belongs to it. */
+ * number of values (or rows, or units) that belongs to it. A mean has `centred`, which has the
+ * limit of the count, or `direct`, which has its own. */
 typedef struct brume_plan_aggregate {
     int value; /* index of its brume_plan_value; of a private mode, of its measurement */
     int count, centred, squares, direct, selection;
+    int second;   /* of a spread by sums: the sum of the squares, beside `direct` */
     int fraction; /* which of the selection's quantiles */
     int distinct; /* COUNT(DISTINCT): its measurement; else BRUME_NOT_MEASURED */
     bool private_mode;
@@ -164,6 +167,7 @@ typedef struct brume_plan {
     int64_t (*fractions)[2]; /* of all quantiles */
     /* A unit's totals are limited as a whole; nothing else is cut, and `bounded` is false. */
     bool by_totals;
+    bool own_limits; /* the sum and the number of a mean have a limit each, found by looking */
     brume_plan_limit *limits;
     size_t limit_count;
     int *measure_limit; /* which limit each measure has; BRUME_NOT_MEASURED: none */

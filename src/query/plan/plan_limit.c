@@ -152,9 +152,9 @@ double brume_plan_limit_step(const brume_plan *plan, const brume_plan_limit *lim
 const brume_plan_limit *brume_plan_limit_of(const brume_plan *plan, size_t aggregate)
 {
     const brume_plan_aggregate *from = &plan->aggregates[aggregate];
-    int measure = from->direct >= 0      ? from->direct
-                  : from->selection >= 0 ? from->selection
-                                         : from->count;
+    int measure = from->selection >= 0 ? from->selection
+                  : from->count >= 0   ? from->count /* of a mean by a sum, too */
+                                       : from->direct;
     int limit = measure < 0 ? BRUME_NOT_MEASURED : brume_plan_limit_index(plan, (size_t)measure);
     return limit < 0 ? NULL : &plan->limits[limit];
 }
@@ -217,6 +217,20 @@ brume_status brume_plan_check_typed(const brume_plan *plan, const brume_payment 
     return BRUME_OK;
 }
 
+static void link_sum(brume_plan *plan, int sum, int number)
+{
+    if (sum >= 0 && number >= 0)
+        plan->limits[plan->measure_limit[sum]].number = &plan->limits[plan->measure_limit[number]];
+}
+
+static void link_means(brume_plan *plan)
+{
+    for (size_t i = 0; i < plan->query->aggregate_count; i++) {
+        link_sum(plan, plan->aggregates[i].direct, plan->aggregates[i].count);
+        link_sum(plan, plan->aggregates[i].second, plan->aggregates[i].count);
+    }
+}
+
 brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payment, bool fixed,
                                     brume_error *error)
 {
@@ -231,6 +245,7 @@ brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payme
                                          plan->measures[i].kind == BRUME_MEASURE_PRIVATE_MODE
                                      ? BRUME_NOT_MEASURED
                                      : add_limit(plan, &plan->measures[i]);
+    link_means(plan);
     BRUME_TRY(use_policy(plan, fixed, error));
     for (size_t i = 0; i < payment->limit_count; i++)
         if (!brume_distinct_is_typed(plan, payment->limits[i])) /* has its own */

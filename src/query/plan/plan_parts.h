@@ -26,4 +26,11 @@ BRUME_MUST_USE brume_status brume_plan_pairs(const brume_plan *plan,
                                              const brume_expression *argument, const char *what,
                                              brume_query **out, brume_error *error);
 
+/* Bounds of a number, in its own units. */
+void brume_plan_bounds(const brume_expression *x, double *low, double *high);
+
+/* The square of a number with bounds, as a double. */
+BRUME_MUST_USE brume_status brume_plan_square(const brume_plan *plan, const brume_expression *x,
+                                              const brume_expression **square, brume_error *error);
+
 #endif

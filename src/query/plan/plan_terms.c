@@ -272,6 +272,67 @@ static void apply_limits(brume_terms *terms)
     }
 }
 
+/* The sum of a mean: rows above the limit of the number are left out of it too, and the others are
+ * within the bounds. So a unit that keeps the number's limit adds no more than that times the
+ * largest value, and what the sum loses beyond this is no more than the rows that the number loses
+ * times it. Where that is no worse than the limit that the looks at the sum gave, it is the limit:
+ * a mean is never less exact than by rows and bounds alone. */
+static void cap_sum(const brume_found_limit *number, double noise_95, brume_found_limit *sum)
+{
+    double reach = sum->of->reach, cap = (double)number->limit * reach;
+    brume_limit_choice *choice = &sum->choice;
+    bool shorter = noise_95 * cap + number->choice.allowance * reach <=
+                   noise_95 * (double)sum->limit + choice->allowance;
+    if (!brume_found_looked(sum) || !number->known || !(cap < 0x1p62) ||
+        (choice->found && !(number->choice.found && shorter)))
+        return;
+    *choice = number->choice;
+    choice->limit = (uint64_t)cap;
+    choice->allowance *= reach;
+    choice->reach *= reach;
+    sum->limit = choice->limit;
+    sum->known = true;
+    sum->square = 0;
+}
+
+static void cap_sums(brume_terms *terms)
+{
+    const brume_plan *plan = terms->plan;
+    double quantile = plan->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 2.995732 : 1.959964;
+    for (size_t i = 0; i < plan->measure_count; i++) {
+        int index = brume_plan_limit_index(plan, i);
+        const brume_plan_limit *limit = index < 0 ? NULL : &plan->limits[index];
+        if (limit && limit->number)
+            cap_sum(&terms->limits[limit->number - plan->limits],
+                    terms->measures[i].noise * quantile, &terms->limits[index]);
+    }
+}
+
+/* Where a unit has few rows and the bounds are tight, a sum about the middle of the bounds that
+ * follows the number's limit has less noise than one with a limit of its own. Without replacement
+ * both move by no more than their sensitivity, so that the noise for 1 is the same for either; and
+ * which it is follows from the looks alone. */
+static void follow_numbers(brume_terms *terms)
+{
+    const brume_plan *plan = terms->plan;
+    double quantile = plan->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 2.995732 : 1.959964;
+    for (size_t i = 0; i < plan->measure_count && !plan->shape.replace; i++) {
+        brume_measure *measure = &terms->measures[i];
+        int index = brume_plan_limit_index(plan, i);
+        const brume_plan_limit *limit = index < 0 ? NULL : &plan->limits[index];
+        if (!limit || !limit->number || plan->values[measure->expression].added ||
+            plan->values[measure->expression].is_square) /* it has no number of its own */
+            continue;
+        const brume_found_limit *own = &terms->limits[index],
+                                *number = &terms->limits[limit->number - plan->limits];
+        double noise = quantile * measure->noise, reach = (double)brume_measure_reach(measure);
+        if (brume_found_looked(own) && brume_found_is_counted(number) &&
+            (noise * (double)number->limit + number->choice.allowance) * reach <
+                noise * (double)own->limit + own->choice.allowance)
+            measure->kind = BRUME_MEASURE_CENTRED;
+    }
+}
+
 static brume_status make(brume_terms *terms, brume_error *error)
 {
     const brume_plan *plan = terms->plan;
@@ -280,6 +341,8 @@ static brume_status make(brume_terms *terms, brume_error *error)
     for (size_t i = 0; i < plan->limit_count; i++)
         if (brume_found_looked(&terms->limits[i]))
             BRUME_TRY(brume_terms_decide(terms, i, &terms->limits[i], error));
+    cap_sums(terms);
+    follow_numbers(terms);
     apply_limits(terms);
     for (size_t i = 0; i < plan->measurement_count; i++) {
         brume_distinct_terms *distinct = &terms->distinct[i];
@@ -334,7 +397,10 @@ bool brume_terms_choose(const brume_terms *terms)
 
 const brume_found_limit *brume_terms_measure_limit(const brume_terms *terms, size_t measure)
 {
-    int limit = brume_plan_limit_index(terms->plan, measure);
+    const brume_plan *plan = terms->plan;
+    int limit = brume_plan_limit_index(plan, measure);
+    if (limit >= 0 && terms->measures[measure].kind != plan->measures[measure].kind)
+        return &terms->limits[plan->limits[limit].number - plan->limits];
     return limit < 0 ? NULL : &terms->limits[limit];
 }
 
@@ -349,7 +415,8 @@ bool brume_terms_cut_is_unknown(const brume_terms *terms, size_t aggregate)
     const brume_found_limit *limit = brume_terms_limit_of(terms, aggregate);
     brume_aggregate_kind kind = terms->plan->query->aggregates[aggregate].kind;
     bool adds_up = kind == BRUME_AGGREGATE_COUNT_ROWS || kind == BRUME_AGGREGATE_COUNT ||
-                   kind == BRUME_AGGREGATE_COUNT_UNITS || kind == BRUME_AGGREGATE_SUM;
+                   kind == BRUME_AGGREGATE_COUNT_UNITS || kind == BRUME_AGGREGATE_SUM ||
+                   terms->plan->aggregates[aggregate].direct >= 0; /* a mean of two that do */
     return adds_up && limit && brume_found_nothing(limit) && limit->of->ceiling == 0;
 }
 
@@ -363,6 +430,8 @@ double brume_terms_allowance(const brume_terms *terms, size_t aggregate)
         return 0;
     if (!limit->choice.found)
         return limit->of->ceiling > 0 ? 0 : NAN;
+    if (from->direct >= 0 && from->count >= 0)
+        return 0; /* it is in the bar of a mean (present_value.c), and differs from row to row */
     return limit->choice.allowance *
            (from->distinct >= 0 ? 1 : brume_plan_limit_step(terms->plan, limit->of));
 }

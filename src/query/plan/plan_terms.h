@@ -49,7 +49,8 @@ typedef struct brume_terms {
     const brume_plan *plan;         /* outlives the terms */
     double groups;                  /* over which limits are chosen, at least 1 */
     brume_found_limit *limits;      /* one for each of plan->limits */
-    brume_measure *measures;        /* the plan's, with sensitivities, scales and shifts */
+    brume_measure *measures;        /* the plan's, with sensitivities, scales and shifts; CENTRED in
+                                       place of DIRECT where the sum of a mean follows its number */
     brume_distinct_terms *distinct; /* one for each measurement; empty but for those of DISTINCT */
     brume_price price;
     brume_limited_price limited; /* noise of the looks that can be bought */

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "query/expression/build.h"
+#include "query/expression/wide.h"
 
 /* The grid comes from the bounds alone. Whole numbers and decimals keep their own unit where the
  * sums stay small enough; other values get a power of two that cuts the bounds into about 2^28
@@ -40,6 +41,50 @@ static brume_status put_on_grid(brume_plan *plan, brume_plan_value *value, brume
     BRUME_TRY(brume_query_grid(plan->query, x, bounds, digits, &value->grid, error));
     value->low = (int64_t)value->grid->bounds.low; /* as the engine will clamp, to the step */
     value->high = (int64_t)value->grid->bounds.high;
+    return BRUME_OK;
+}
+
+void brume_plan_bounds(const brume_expression *x, double *low, double *high)
+{
+    bool real = x->type.kind == BRUME_TYPE_DOUBLE;
+    *low = real ? x->bounds.real_low : brume_wide_double(x->bounds.low, x->type.scale);
+    *high = real ? x->bounds.real_high : brume_wide_double(x->bounds.high, x->type.scale);
+}
+
+brume_status brume_plan_square(const brume_plan *plan, const brume_expression *x,
+                               const brume_expression **square, brume_error *error)
+{
+    brume_builder builder = {.arena = plan->query->arena, .error = error};
+    double low = 0, high = 0;
+    brume_plan_bounds(x, &low, &high);
+    brume_node size = brume_build_convert(&builder, x, (brume_type){BRUME_TYPE_DOUBLE, 0, 0});
+    if (low < 0) /* so that the bounds of the square begin at 0 */
+        size = brume_build_unary(&builder, BRUME_OPERATION_ABS, size);
+    *square = brume_build_arithmetic(&builder, BRUME_OPERATION_MULTIPLY, size, size);
+    return *square ? BRUME_OK : builder.status;
+}
+
+/* Where the sum of a mean has a limit of its own and all values are far from 0, as years are, the
+ * grid counts from the bound that is nearest to 0: then a unit's sum says how far its values are
+ * from there, and not how many it has. Sums and ranks are of the values themselves. */
+static brume_status move_origin(brume_plan *plan, brume_plan_value *value, brume_error *error)
+{
+    static const brume_type whole = {.kind = BRUME_TYPE_BIGINT};
+    int64_t nearest = value->low > 0 ? value->low : value->high < 0 ? value->high : 0;
+    if (nearest == 0 || !plan->own_limits || !value->averaged || value->added || value->squares ||
+        value->spread || value->keep)
+        return BRUME_OK;
+    brume_builder builder = {.arena = plan->query->arena, .error = error};
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)nearest);
+    brume_node moved = brume_build_arithmetic(&builder, BRUME_OPERATION_SUBTRACT, value->grid,
+                                              brume_build_literal(&builder, whole, text));
+    if (!moved)
+        return builder.status;
+    value->grid = moved;
+    value->origin = nearest;
+    value->low -= nearest;
+    value->high -= nearest;
     return BRUME_OK;
 }
 
@@ -99,6 +144,7 @@ brume_status brume_plan_grid_values(brume_plan *plan, brume_error *error)
             BRUME_TRY(put_on_grid(plan, value, error));
         else
             BRUME_TRY(put_on_point(plan, value, error));
+        BRUME_TRY(move_origin(plan, value, error));
     }
     return BRUME_OK;
 }

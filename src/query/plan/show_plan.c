@@ -114,8 +114,9 @@ static json_t *measure_to_json(const brume_terms *terms, size_t index)
         json_object_set_new(json, "step", json_real(value->step));
         if (!value->declared && value->low < value->high)
             json_object_set_new(json, "bounds",
-                                json_pack("[f,f]", value->step * (double)value->low,
-                                          value->step * (double)value->high));
+                                json_pack("[f,f]",
+                                          value->step * (double)(value->origin + value->low),
+                                          value->step * (double)(value->origin + value->high)));
     }
     return json;
 }

@@ -48,20 +48,43 @@ static double measure_width(const brume_terms *terms, int measure, double beta)
                  -one->shift);
 }
 
-/* |m^ - m| <= (w_S + h w_N) / (N0 - w_N) for N >= N0, each width at beta/2. */
-static double mean_width(const brume_terms *terms, const brume_plan_aggregate *from, double beta,
-                         double at_least)
+/* |m^ - m| <= (w_S + h w_N) / (N0 - w_N) for N >= N0, each width at beta/2; of a sum with a limit
+ * of its own, with what limits may cut of both, which the number of rows that are kept is less by.
+ */
+static double mean_width(const brume_terms *terms, const brume_plan_aggregate *from, int direct,
+                         double beta, double at_least)
 {
-    double count = measure_width(terms, from->count, beta / 2);
-    double sum = measure_width(terms, from->centred, beta / 2), left = at_least - count;
-    double reach = (double)brume_measure_reach(&terms->measures[from->centred]);
-    double step = terms->plan->values[from->value].step;
+    double count = measure_width(terms, from->count, beta / 2), left = at_least - count;
+    double sum = 0, reach = 0;
+    if (direct >= 0) {
+        const brume_found_limit *of_sum = brume_terms_measure_limit(terms, (size_t)direct);
+        const brume_found_limit *number = brume_terms_measure_limit(terms, (size_t)from->count);
+        count += number->choice.allowance;
+        left -= number->choice.allowance;
+        const brume_measure *measure = &terms->measures[direct];
+        bool follows = measure->kind == BRUME_MEASURE_CENTRED;
+        reach = follows ? (double)brume_measure_reach(measure) : of_sum->of->reach;
+        sum = measure_width(terms, direct, beta / 2) +
+              of_sum->choice.allowance * (follows ? reach : 1);
+    } else {
+        sum = measure_width(terms, from->centred, beta / 2);
+        reach = (double)brume_measure_reach(&terms->measures[from->centred]);
+    }
+    int measure = direct >= 0 ? direct : from->centred;
+    double step = terms->plan->values[terms->measures[measure].expression].step;
     return left > 0 ? (sum + reach * count) / left * step : INFINITY;
 }
 
 static double variance_width(const brume_terms *terms, const brume_plan_aggregate *from,
                              double beta, double at_least)
 {
+    if (from->second >= 0) {
+        const brume_plan_value *value = &terms->plan->values[from->value];
+        double mean = mean_width(terms, from, from->direct, beta / 2, at_least);
+        double most = fmax(fabs((double)value->low), fabs((double)value->high)) * value->step;
+        return mean_width(terms, from, from->second, beta / 2, at_least) + 2 * most * mean +
+               mean * mean;
+    }
     double count = measure_width(terms, from->count, beta / 3), left = at_least - count;
     double sum = measure_width(terms, from->centred, beta / 3);
     double squares = measure_width(terms, from->squares, beta / 3);
@@ -165,7 +188,7 @@ static bool good_enough(const search *all, const brume_terms *terms)
             width = sum_width(terms, from, beta) + cut;
             break;
         case BRUME_AGGREGATE_AVG:
-            width = mean_width(terms, from, beta, target->at_least);
+            width = mean_width(terms, from, from->direct, beta, target->at_least);
             break;
         case BRUME_AGGREGATE_VAR_POP:
             width = variance_width(terms, from, beta, target->at_least);

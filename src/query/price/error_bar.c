@@ -71,6 +71,11 @@ double brume_error_width(brume_noise_kind noise, double scale, double beta)
     return width;
 }
 
+double brume_too_few(brume_noise_kind noise, double scale)
+{
+    return scale * (noise == BRUME_NOISE_DISCRETE_LAPLACE ? log(50) : 2.33);
+}
+
 /* ---- roots ---- */
 
 typedef double (*function)(const void *context, double x);
@@ -196,13 +201,20 @@ typedef struct line {
     double m; /* for variances: the mean that is tried */
 } line;
 
-/* |S - mN| less the width of dS - m dN. */
+/* |S - mN| less the width of dS - m dN, and less what limits cut. If they cut z of the sum, |z| <=
+ * Z and z >= 0 where no value is negative, and n of the number, 0 <= n <= C, then at the true m
+ * S - mN = noise - z + m n: it is between -Z and Z, or 0 where z cannot be negative, and m C more
+ * on the side of m. */
 static double mean_excess(const void *context, double m)
 {
     const line *of = context;
-    double scale[] = {of->moments->sum_scale, of->moments->count_scale};
+    const brume_noisy_moments *noisy = of->moments;
+    double scale[] = {noisy->sum_scale, noisy->count_scale};
     double coefficient[] = {1, m};
-    return fabs(of->moments->sum - m * of->moments->count) -
+    double off = noisy->sum - m * noisy->count, cut = m * noisy->count_cut;
+    double above = (noisy->low < 0 ? noisy->sum_cut : 0) + fmax(0, cut);
+    double below = (noisy->high > 0 ? noisy->sum_cut : 0) + fmax(0, -cut);
+    return fmax(off - above, -off - below) -
            brume_error_width_combined(of->noise, scale, coefficient, 2, of->beta);
 }
 

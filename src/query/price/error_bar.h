@@ -23,15 +23,22 @@ double brume_error_width(brume_noise_kind noise, double scale, double beta);
 double brume_error_width_combined(brume_noise_kind noise, const double *scale,
                                   const double *coefficient, size_t count, double beta);
 
+/* A mean of not more values than this, by their noisy number, is not shown: it may well be of none.
+ * P[noise > this] <= 1 %. */
+double brume_too_few(brume_noise_kind noise, double scale);
+
 /* The noisy numbers of one group and one expression. */
 typedef struct brume_noisy_moments {
     double count, sum, squares;                   /* released: values, centred sum and squares */
     double count_scale, sum_scale, squares_scale; /* of their noise */
     double low, high;                             /* bounds of x - c */
-    double half_square;                           /* k: squares are measured less k per value */
+    double count_cut,
+        sum_cut;        /* so much more the true number may be, and the true sum either way */
+    double half_square; /* k: squares are measured less k per value */
 } brume_noisy_moments;
 
-/* Interval of the mean of x - c; the whole [low, high] where the count may be all noise. */
+/* Interval of the mean of x - c, of all rows, also those that limits cut; the whole [low, high]
+ * where the count may be all noise. */
 brume_interval brume_error_mean(brume_noise_kind noise, const brume_noisy_moments *moments,
                                 double beta);
 

@@ -146,7 +146,7 @@ static brume_status sum_up(const brume_terms *terms, brume_collected *collected,
         if (measure->kind == BRUME_MEASURE_SQUARES)
             sums[i].half_square = brume_measure_half_square(measure);
         if (plan->measure_limit[i] >= 0)
-            sums[i].limit = (size_t)plan->measure_limit[i];
+            sums[i].limit = (size_t)(brume_terms_measure_limit(terms, i) - terms->limits);
     }
     if (status == BRUME_OK)
         status = brume_collected_limit(collected, limits, plan->limit_count, plan->norm, shown,

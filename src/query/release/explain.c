@@ -75,7 +75,7 @@ static bool is_shown_in(const brume_plan *plan, int measure, const brume_formula
         if (of->distinct >= 0)
             return listed == measure;
         return of->count == measure || of->centred == measure || of->squares == measure ||
-               of->direct == measure || of->selection == measure;
+               of->direct == measure || of->second == measure || of->selection == measure;
     }
     for (size_t i = 0; i < shown->argument_count; i++)
         if (is_shown_in(plan, measure, shown->arguments[i]))

@@ -185,15 +185,9 @@ static brume_status fill_row(brume_answer_table *all, size_t group, brume_answer
 static bool has_too_few(const brume_answer_table *all, const brume_answer_row *row,
                         const brume_formula *formula)
 {
-    const brume_plan *plan = all->plan;
     if (formula->kind == BRUME_FORMULA_AGGREGATE) {
-        brume_aggregate_kind kind = plan->query->aggregates[formula->index].kind;
-        const brume_plan_aggregate *from = &plan->aggregates[formula->index];
-        if (kind < BRUME_AGGREGATE_AVG || kind > BRUME_AGGREGATE_STDDEV_SAMP || from->count < 0 ||
-            from->public_count)
-            return false;
-        return brume_drawn_number(all->drawn, from->count, row->group) <=
-               brume_terms_width(all->terms, (size_t)from->count, whole_beta);
+        brume_present_source source = {all->terms, all->drawn, all->modes};
+        return brume_present_show(&source, formula->index, row->group, whole_beta).too_few;
     }
     interval_source from = {{all->terms, all->drawn, all->modes}, row->group, whole_beta, NULL};
     brume_interval divisor;

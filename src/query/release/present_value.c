@@ -23,9 +23,45 @@ static double count_of(const brume_drawn *drawn, const brume_plan_aggregate *fro
                               : brume_drawn_number(drawn, from->count, group);
 }
 
+/* What limits may have cut of a number, in grid steps; none where it is not known (then there is no
+ * bar at all). Of a sum that follows a number: its rows, each as far from the middle as can be. */
+static double cut_of(const brume_terms *terms, int measure)
+{
+    const brume_measure *one = &terms->measures[measure];
+    const brume_found_limit *limit = brume_terms_measure_limit(terms, (size_t)measure);
+    double each = one->kind == BRUME_MEASURE_CENTRED ? (double)brume_measure_reach(one) : 1;
+    return limit && brume_found_is_counted(limit) ? limit->choice.allowance * each : 0;
+}
+
+/* What the sum of a mean is about, on the grid. */
+static double centre_of(const brume_measure *sum)
+{
+    return sum->kind == BRUME_MEASURE_CENTRED ? (double)brume_measure_centre(sum) : 0;
+}
+
+/* Of a mean whose sum has a limit of its own. */
+static brume_noisy_moments moments_of_sum(const brume_terms *terms, const brume_drawn *drawn,
+                                          const brume_plan_aggregate *from, int direct,
+                                          size_t group)
+{
+    const brume_measure *sum = &terms->measures[direct];
+    return (brume_noisy_moments){
+        .count = brume_drawn_number(drawn, from->count, group),
+        .sum = brume_drawn_number(drawn, direct, group),
+        .count_scale = terms->measures[from->count].scale,
+        .sum_scale = sum->scale,
+        .low = (double)sum->low - centre_of(sum),
+        .high = (double)sum->high - centre_of(sum),
+        .count_cut = cut_of(terms, from->count),
+        .sum_cut = cut_of(terms, direct),
+    };
+}
+
 static brume_noisy_moments moments_of(const brume_terms *terms, const brume_drawn *drawn,
                                       const brume_plan_aggregate *from, size_t group)
 {
+    if (from->direct >= 0)
+        return moments_of_sum(terms, drawn, from, from->direct, group);
     const brume_measure *centred = &terms->measures[from->centred];
     double centre = (double)brume_measure_centre(centred);
     brume_noisy_moments moments = {
@@ -44,11 +80,16 @@ static brume_noisy_moments moments_of(const brume_terms *terms, const brume_draw
     return moments;
 }
 
+static brume_shown within(double shown, brume_interval interval)
+{
+    return (brume_shown){.value = number_value(shown), .interval = interval, .has_interval = true};
+}
+
 /* `width` is that of the noise. What is shown was clamped to where the noiseless value lies for
  * certain, which brings it no further away, and rounded, which the width allows for. */
 static brume_shown around(double shown, double width)
 {
-    return (brume_shown){number_value(shown), {shown - width, shown + width}, true};
+    return within(shown, (brume_interval){shown - width, shown + width});
 }
 
 /* Where a measure is drawn on a finer grid than its values are on, what is shown is rounded to
@@ -129,25 +170,94 @@ static brume_shown show_sum(const brume_terms *terms, const brume_drawn *drawn,
     return around(shown, width + (rounds ? value->step / 2 : 0));
 }
 
+/* Of a mean or a spread: the number of its values is so near to its noise that an empty group is
+ * shown in 1 % of draws. */
+static bool seems_too_few(const brume_plan *plan, const brume_noisy_moments *moments)
+{
+    return moments->count_scale > 0 &&
+           moments->count <= brume_too_few(plan->noise, moments->count_scale);
+}
+
+/* Does the interval say no more than the bounds do? */
+static bool is_everything(const brume_noisy_moments *moments, brume_interval bar, double low,
+                          double high)
+{
+    return moments->count_scale > 0 && low < high && bar.lower <= low && bar.upper >= high;
+}
+
+static brume_shown too_few(void)
+{
+    return (brume_shown){.too_few = true};
+}
+
 static brume_shown show_mean(const brume_terms *terms, const brume_drawn *drawn,
                              const brume_plan_aggregate *from, size_t group, double beta)
 {
     const brume_plan *plan = terms->plan;
     brume_noisy_moments moments = moments_of(terms, drawn, from, group);
-    if (moments.count < 1)
+    if (seems_too_few(plan, &moments))
+        return too_few();
+    if (!(moments.count >= 1) || !isfinite(moments.sum))
         return nothing();
-    const brume_measure *centred = &terms->measures[from->centred];
-    double step = plan->values[from->value].step, centre = (double)brume_measure_centre(centred);
+    double step = plan->values[from->value].step;
+    const brume_measure *sum = &terms->measures[from->direct >= 0 ? from->direct : from->centred];
+    double centre = (double)plan->values[from->value].origin + centre_of(sum);
     double mean = moments.sum / moments.count;
     brume_interval bar = brume_error_mean(plan->noise, &moments, beta);
+    if (is_everything(&moments, bar, moments.low, moments.high))
+        return too_few();
     double half_step = plan->values[from->value].argument->type.kind == BRUME_TYPE_DOUBLE
                            ? step / 2
                            : 0; /* rounding of each value to the grid */
-    brume_shown out = {
-        number_value((centre + fmin(fmax(mean, moments.low), moments.high)) * step),
-        {(centre + bar.lower) * step - half_step, (centre + bar.upper) * step + half_step},
-        true};
-    return out;
+    return within((centre + fmin(fmax(mean, moments.low), moments.high)) * step,
+                  (brume_interval){(centre + bar.lower) * step - half_step,
+                                   (centre + bar.upper) * step + half_step});
+}
+
+static double sample_factor(brume_aggregate_kind kind, double count)
+{
+    bool sample = kind == BRUME_AGGREGATE_VAR_SAMP || kind == BRUME_AGGREGATE_STDDEV_SAMP;
+    return sample ? count / (count - 1) : 1;
+}
+
+static brume_shown spread_of(brume_aggregate_kind kind, double variance, brume_interval bar)
+{
+    if (kind == BRUME_AGGREGATE_STDDEV_POP || kind == BRUME_AGGREGATE_STDDEV_SAMP)
+        return within(sqrt(variance), (brume_interval){sqrt(bar.lower), sqrt(bar.upper)});
+    return within(variance, bar);
+}
+
+/* The mean of the squares less the square of the mean, from two sums with a limit each. Each mean
+ * is outside its interval with half of beta. */
+static brume_shown show_spread(const brume_terms *terms, const brume_drawn *drawn,
+                               const brume_plan_aggregate *from, brume_aggregate_kind kind,
+                               size_t group, double beta)
+{
+    const brume_plan *plan = terms->plan;
+    double step = plan->values[from->value].step;
+    double second_step = plan->values[terms->measures[from->second].expression].step;
+    brume_noisy_moments first = moments_of_sum(terms, drawn, from, from->direct, group);
+    brume_noisy_moments second = moments_of_sum(terms, drawn, from, from->second, group);
+    if (seems_too_few(plan, &first) || !(first.count > 1) || !isfinite(first.sum) ||
+        !isfinite(second.sum))
+        return too_few();
+    double centre = centre_of(&terms->measures[from->direct]);
+    brume_interval mean = brume_error_mean(plan->noise, &first, beta / 2);
+    brume_interval square = brume_error_mean(plan->noise, &second, beta / 2);
+    double width = (first.high - first.low) * step, most = width * width / 4;
+    double lower = (centre + mean.lower - 0.5) * step; /* values are rounded to the grid */
+    double upper = (centre + mean.upper + 0.5) * step;
+    double least = lower <= 0 && upper >= 0 ? 0 : fmin(lower * lower, upper * upper);
+    double factor = sample_factor(kind, first.count);
+    brume_interval bar = {
+        fmax(0, (square.lower - 0.5) * second_step - fmax(lower * lower, upper * upper)),
+        fmin(most, (square.upper + 0.5) * second_step - least)};
+    if (!(bar.lower <= bar.upper) || is_everything(&first, bar, 0, most))
+        return too_few();
+    double at = (centre + fmin(fmax(first.sum / first.count, first.low), first.high)) * step;
+    double raw = second.sum / second.count * second_step - at * at;
+    return spread_of(kind, fmin(fmax(raw, bar.lower), bar.upper) * factor,
+                     (brume_interval){bar.lower * factor, bar.upper * factor});
 }
 
 static brume_shown show_variance(const brume_terms *terms, const brume_drawn *drawn,
@@ -155,24 +265,26 @@ static brume_shown show_variance(const brume_terms *terms, const brume_drawn *dr
                                  size_t group, double beta)
 {
     const brume_plan *plan = terms->plan;
+    if (from->second >= 0)
+        return show_spread(terms, drawn, from, kind, group, beta);
     brume_noisy_moments moments = moments_of(terms, drawn, from, group);
     bool sample = kind == BRUME_AGGREGATE_VAR_SAMP || kind == BRUME_AGGREGATE_STDDEV_SAMP;
-    bool root = kind == BRUME_AGGREGATE_STDDEV_POP || kind == BRUME_AGGREGATE_STDDEV_SAMP;
+    if (seems_too_few(plan, &moments))
+        return too_few();
     if (moments.count < (sample ? 2 : 1))
         return nothing();
     double width = moments.high - moments.low, most = width * width / 4;
     double mean = fmin(fmax(moments.sum / moments.count, moments.low), moments.high);
     double raw = moments.half_square + moments.squares / moments.count - mean * mean;
-    double factor = sample ? moments.count / (moments.count - 1) : 1;
+    double factor = sample_factor(kind, moments.count);
     double step = plan->values[from->value].step, unit = step * step;
     double shown = fmin(fmax(raw, 0), most) * factor;
     shown = sample ? fmin(shown, width * width / 2) : shown;
     brume_interval bar = brume_error_variance(plan->noise, &moments, beta);
+    if (is_everything(&moments, bar, 0, most))
+        return too_few();
     bar = (brume_interval){bar.lower * factor * unit, bar.upper * factor * unit};
-    shown *= unit;
-    if (root)
-        return (brume_shown){number_value(sqrt(shown)), {sqrt(bar.lower), sqrt(bar.upper)}, true};
-    return (brume_shown){number_value(shown), bar, true};
+    return spread_of(kind, shown * unit, bar);
 }
 
 /* A quantile of a group that, as far as the released counts say, is empty, is NULL. */
