@@ -199,7 +199,10 @@ class Browser:
     def fill(self, label, text):
         """Put a text into a control, as one that selects all and types."""
         self.click(self.field(label))
-        self.run(f"{self.field(label)}.select()")
+        if self.run(f"{self.field(label)}.isContentEditable"):
+            self.key("a", 2)
+        else:
+            self.run(f"{self.field(label)}.select()")
         self.type(text)
 
     def type(self, text):
@@ -207,7 +210,7 @@ class Browser:
 
     def key(self, key, modifiers=0):
         """One key; modifiers: 1 Alt, 2 Ctrl, 8 Shift."""
-        code, text = KEYS.get(key, (ord(key[0].upper()), key))
+        code, text = KEYS.get(key, (ord(key[0].upper()) if key.isalnum() else 0, key))  # "(" is no arrow, whose code is 40
         common = {"key": key, "code": key if len(key) > 1 else f"Key{key.upper()}", "windowsVirtualKeyCode": code, "modifiers": modifiers}
         self.send("Input.dispatchKeyEvent", type="keyDown" if text and not modifiers & 2 else "rawKeyDown",
                   **({"text": text} if text and not modifiers & 2 else {}), **common)

@@ -124,8 +124,8 @@ class AskView {
     this.sizeField = field("Values in a group, for means", this.size, "A mean is the more exact, the more values it is of.");
     const panel = h("section", { class: "card price", "aria-label": "Price and error" },
       h("div", { class: "bar" }, h("h2", {}, "Price and error"), h("span", { class: "chip free" }, "nothing is spent by looking")),
-      h("div", { class: "inside" }, this.modes(), this.slide, this.exact, h("p", { class: "hint" }, "How far off each column may be, 95 times of 100: the noise, and what limits cut."), this.bars, this.groups,
-        h("details", {}, h("summary", {}, "More settings"), h("div", { class: "fields" }, this.sizeField,
+      h("div", { class: "inside" }, this.modes(), this.slide, this.exact, h("p", { class: "hint" }, "How far off each column may be, 95 times of 100: the noise, and what limits cut."), this.bars, this.sizeField, this.groups,
+        h("details", {}, h("summary", {}, "More settings"), h("div", { class: "fields" },
           field("One person adds at most", this.limit, "A number, or column=number. Without it a tenth of the price chooses it."),
           field("δ of this question", this.delta, "Only where groups are private or noise is Gaussian.")),
         h("div", {}, this.choose, h("p", { class: "hint" }, "Later questions about the same rows and groups use limits that were bought, and then pay for their answers alone."))),
@@ -373,10 +373,10 @@ class AskView {
 
   drawErrors() {
     const list = this.columns();
-    this.sizeField.hidden = false;
+    this.sizeField.hidden = !list.some((one) => one.sized) && this.asked.mode === "price";
     if (list.length) clear(this.bars, list.map((one) => this.errorItem(one)));
     else clear(this.bars, h("li", { class: "hint" }, this.plan ? "Public tables only: the answer is exact and free." : "The error bar of every column appears here as soon as the question can be read."));
-    this.groups.textContent = this.plan ? [list.some((one) => one.least < one.most) ? limitText() : "", groupsText(this.plan)].filter(Boolean).join(" ") : "";
+    this.groups.textContent = this.plan ? [list.some((one) => one.open) ? limitText() : "", groupsText(this.plan)].filter(Boolean).join(" ") : "";
     this.groups.hidden = !this.groups.textContent;
   }
 

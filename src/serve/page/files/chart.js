@@ -3,6 +3,7 @@ import { clear, h, s } from "./dom.js";
 import { errorText, niceAbove, valueText } from "./format.js";
 
 const MOST = 40; // bars
+const STRIDES = [1, 2, 3, 4, 6, 12, 24, 48, 120, 240, 480]; // every how many times has its label
 export const COLOURS = 8; // series: .tone-0 to .tone-7
 
 function ticks(low, high) {
@@ -39,10 +40,10 @@ function frame(drawn, wide) {
   return { left, marks, x: (value) => left + ((value - first) / (last - first || 1)) * (right - left) };
 }
 
-/** From where to where the error of a point goes; null: nobody knows. */
-function endsOf(point) {
-  if (point.ends) return point.ends;
-  return typeof point.error === "number" ? [point.value - point.error, point.value + point.error] : null;
+/** From where to where the error of a point goes, never below `least`, which a count has; null: nobody knows. */
+function endsOf({ value, error, ends, least = -Infinity }) {
+  if (ends) return ends;
+  return typeof error === "number" ? [Math.max(Math.min(least, value), value - error), value + error] : null;
 }
 
 /** A point and its error in words. */
@@ -71,7 +72,7 @@ function axis({ marks, x }, bottom) {
 
 function rowParts(row, middle, { left, x }, dim) {
   const label = s("text", { x: left - 10, y: middle + 4.5, "text-anchor": "end" }, short(row.label, 18));
-  if (typeof row.value !== "number") return [label, s("text", { class: "soft", x: x(0) + 8, y: middle + 4.5 }, valueText(row.value))];
+  if (typeof row.value !== "number") return [label, s("text", { class: "soft", x: x(0) + 8, y: middle + 4.5 }, row.text)];
   const parts = [label, s("rect", { class: `bar-of${dim ? " dim" : ""}`, x: Math.min(x(0), x(row.value)), y: middle - 10,
     width: Math.max(1, Math.abs(x(row.value) - x(0))), height: 20, rx: 3 })];
   const ends = endsOf(row);
@@ -84,7 +85,8 @@ function rowParts(row, middle, { left, x }, dim) {
   return [...parts, s("text", { x: end + 8, y: middle + 4.5 }, valueText(row.value, row.error))];
 }
 
-/** A figure of one value column: rows are {label, value, error (null: none)}; `dim`: made-up data. */
+/** A figure of one value column: rows are {label, value, error (null: none), text}, where `text` stands for a value that is
+ * no number; `dim`: made-up data. */
 export function barChart({ title, rows, dim }) {
   const drawn = rows.slice(0, MOST);
   const pitch = 32;
@@ -176,12 +178,11 @@ export function lineChart({ title, times, labels, series, dim, hint }) {
     const y = (value) => tall - 34 - ((value - bottom) / (top - bottom)) * (tall - 48);
     const parts = marks.map((mark) => [s("line", { class: mark === 0 ? "base" : "axis", x1: left, x2: wide - 12, y1: y(mark), y2: y(mark) }),
       s("text", { class: "soft", x: left - 8, y: y(mark) + 4.5, "text-anchor": "end" }, shortNumber(mark, largestOf(marks)))]);
-    let free = -Infinity;
+    const widest = 7.6 * Math.max(...labels.map((label) => label.length)) + 10;
+    const step = STRIDES.find((one) => labels.every((_, at) => at < one || x(at) - x(at - one) >= widest)) || labels.length;
     labels.forEach((label, at) => {
-      const room = label.length * 3.8;
-      if (x(at) - room < free || (at < labels.length - 1 && x(labels.length - 1) - x(at) < 2 * room + 10)) return;
-      parts.push(s("text", { class: "soft", x: Math.min(x(at), wide - room), y: tall - 8, "text-anchor": "middle" }, label));
-      free = x(at) + room + 10;
+      if (at % step === 0)
+        parts.push(s("text", { class: "soft", x: Math.min(x(at), wide - label.length * 3.8), y: tall - 8, "text-anchor": "middle" }, label));
     });
     if (common !== null) {
       const [middle, half] = [(y(top) + y(bottom)) / 2, (y(0) - y(common))];

@@ -9,7 +9,7 @@ const TITLES = {
 // Hints name options of the command line; where the page has them.
 const HERE = [
   [/--limit/, "More settings, “One person adds at most”"], [/--delta/, "More settings, “δ of this question”"],
-  [/--at-least/, "More settings, “Values in a group”"], [/--within/, "“Set the accuracy”"], [/--epsilon|--rho/, "“Set the price”"]];
+  [/--at-least/, "“Values in a group, for means”"], [/--within/, "“Set the accuracy”"], [/--epsilon|--rho/, "“Set the price”"]];
 
 function here(hint) {
   const found = HERE.find(([pattern]) => pattern.test(hint));

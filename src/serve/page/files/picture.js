@@ -90,7 +90,8 @@ function largest(series) {
 }
 
 function chartOf(answer, keys, cross, { column, at }, dim) {
-  const point = (row) => (row === undefined ? null : { value: answer.rows[row][at], error: errorOf(answer, row, at), ends: endsOf(answer, row, at) });
+  const least = column.true_if_cut === "higher" || column.clamp_low >= 0 ? 0 : undefined; // counts; of values that are not below 0
+  const point = (row) => (row === undefined ? null : { value: answer.rows[row][at], error: errorOf(answer, row, at), ends: endsOf(answer, row, at), least, text: cellText(answer, row, at) });
   const [key] = keys;
   const time = cross ? cross.along.time : keys.length === 1 && key.time;
   const along = cross ? cross.along : key;
