@@ -95,7 +95,8 @@ def run_step(step, environment, folder):
                           stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode != code:
         return f"exit {done.returncode}, expected {code}\n{done.stdout}"
-    return differs(shown, done.stdout.splitlines(), exact)
+    wrong = differs(shown, done.stdout.splitlines(), exact)
+    return wrong and f"{wrong}\nall that was printed:\n{done.stdout}"
 
 
 def documents(words):

@@ -9,7 +9,7 @@ and asked the same questions, and each of the others is compared with the first.
 paying must be the same to the byte: output and exit code of register, show, explain, budget and history,
 messages and exit codes of every query, limits, release and stream, and of what is refused, the files left behind.
 Answers are bought for so large an epsilon that the noise is below the tolerance but with a probability
-below 10^-20 (an answer's noise is Laplace's, of a scale of at most 10^-6, and the tolerance is 10^-4; a
+below 10^-20 (an answer's noise is Laplace's, of a scale of at most 2*10^-6, and the tolerance is 10^-4; a
 mean's has a scale of at most 0.3/n, and the tolerance is 20/n): what they say of the other units must be
 the same too, and what they say of everybody may differ by what one unit may contribute.
 """
@@ -122,7 +122,7 @@ class Side:
         return code, out
 
     def answer(self, sql, *more):
-        code, out = self.run("query", sql, "--epsilon", "1e9", "--json", *more, paid=True)
+        code, out = self.run("query", sql, "--epsilon", "3e10", "--json", *more, paid=True)
         return json.loads(out) if code == 0 else None
 
     def finish(self):

@@ -15,12 +15,21 @@ import subprocess
 import sys
 import tempfile
 
-# Calls beside the examples, for fields that no example has.
+# Calls beside the examples, for fields that no example has: of orders nobody knows a limit, then one is not found,
+# then it is.
 MORE = [
-    "brume query 'SELECT COUNT(*) AS n, AVG(age) AS mean, MEDIAN(age) AS middle FROM visits' --epsilon 0.3 --json",
-    "brume query 'SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward' --within 40 --json",
-    "brume explain 'SELECT ward, SUM(age) AS s FROM visits GROUP BY ward' --epsilon 0.1 --json",
-    "brume history --json --limit 2",
+    ("query", "brume query 'SELECT COUNT(*) AS n, AVG(age) AS mean, MEDIAN(age) AS middle FROM visits' --epsilon 0.3"),
+    ("register", """awk 'BEGIN { for (i = 0; i < 3000; i++) for (j = 0; j <= i % 20; j++)
+                            printf "c%d,%s,%d\\n", i, j % 2 ? "a" : "b", i % 90 }' | sed '1i who,shop,paid' > orders.csv
+                    brume register orders orders.csv --unit who --budget epsilon=20 --bounds paid=0..100 --domain shop=a,b"""),
+    ("explain", "brume explain 'SELECT shop, SUM(paid) AS s, MEDIAN(paid) AS m FROM orders GROUP BY shop' --epsilon 0.1"),
+    ("limits", "brume limits 'SELECT SUM(paid) AS s FROM orders' --epsilon 0.0001"),
+    ("limits", "brume limits 'SELECT SUM(paid) AS s FROM orders' --epsilon 2"),
+    ("explain", "brume explain 'SELECT SUM(paid) AS s FROM orders' --epsilon 1"),
+    ("query", "brume query 'SELECT SUM(paid) AS s FROM orders' --within 50000"),
+    ("query", "brume query 'SELECT COUNT(*) AS n FROM orders' --epsilon 0.01"),
+    ("query", "brume query 'SELECT COUNT(*) AS n, AVG(paid) AS mean FROM orders' --epsilon 1"),
+    ("history", "brume history --limit 2"),
 ]
 NO_JSON = {"shell", "serve"}  # they answer on a terminal and over the network
 # Members with names of data: of libraries, columns, datasets.
@@ -52,8 +61,8 @@ def calls(environment):
             if item["name"] not in NO_JSON and "--man" not in example and "--completion" not in example:
                 yield item["name"], example if "--json" in example else example + " --json"
         if item["name"] == "history":
-            for line in MORE:
-                yield line.split()[1], line
+            for command, line in MORE:
+                yield command, line + " --json"
 
 
 def answered(environment, given):

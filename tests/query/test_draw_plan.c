@@ -21,7 +21,7 @@ static brume_error error;
 typedef struct place {
     brume_bounded_group groups[GROUPS];
     brume_bounded_value values[GROUPS];
-    brume_i128 limited[GROUPS][4];
+    brume_i128 limited[GROUPS][5];
     brume_collected collected;
     brume_drawn *drawn;
     brume_bits *bits, *same; /* the same bits once more */
@@ -33,7 +33,7 @@ static void open_place(place *all, const brume_plan *plan)
     for (size_t g = 0; g < GROUPS; g++) {
         all->values[g] = (brume_bounded_value){
             .count = 2 * g, .sum = 5 - 100 * (brume_i128)g, .squares = 1000 + 7 * (brume_i128)g};
-        for (size_t i = 0; i < 4; i++)
+        for (size_t i = 0; i < 5; i++)
             all->limited[g][i] = (brume_i128)(1000 * g + i);
         all->groups[g] = (brume_bounded_group){
             .units = g, .rows = 3 * g, .values = &all->values[g], .limited = all->limited[g]};

@@ -25,7 +25,8 @@ static brume_pool *open_any(size_t workers, size_t queue, double deadline, doubl
                                   .queue = queue,
                                   .deadline = deadline,
                                   .quantum = quantum,
-                                  .grace = 0.2,
+                                  .grace = nursery ? 2
+                                                   : 0.2, /* a process is killed in half of it */
                                   .share = workers,
                                   .nursery = nursery};
     sessions.order[0] = 0;

@@ -15,7 +15,7 @@ typedef struct noted {
     double when;
 } noted;
 
-/* A pool with a grace of 0.2 seconds. Forgets what sessions did before. */
+/* A pool with a grace of 0.2 seconds, of 2 with a nursery. Forgets what sessions did before. */
 brume_pool *open_pool(size_t workers, size_t queue, double deadline, double quantum);
 
 /* The same, whose free jobs run in processes. The test may have no other thread. */

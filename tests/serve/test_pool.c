@@ -121,7 +121,7 @@ static void free_jobs_that_hang_are_killed_and_their_workers_go_on(void **state)
 {
     (void)state;
     brume_nursery *nursery = NULL;
-    brume_pool *pool = open_pool_with_nursery(1, 0.3, &nursery);
+    brume_pool *pool = open_pool_with_nursery(1, 1, &nursery);
     noted hung[4], cancelled, next, asking;
     for (int i = 0; i < 4; i++)
         put(pool, "explain", "{\"hang\":true}", &hung[i], NULL);

@@ -237,8 +237,9 @@ static double groups_moved(const brume_plan *plan)
 /* Of its part. Where the choice is bought alone the histogram has all but the tail. */
 static double histogram_part(const brume_plan *plan, double part, double tail, int p)
 {
-    return plan->limits_only ? brume_subtract_down(part, tail)
-                             : brume_multiply_down(part, brume_limited_step_share(p, 1, BRUME_CHOICE_HISTOGRAM));
+    return plan->limits_only
+               ? brume_subtract_down(part, tail)
+               : brume_multiply_down(part, brume_limited_step_share(p, 1, BRUME_CHOICE_HISTOGRAM));
 }
 
 brume_status brume_distinct_price(const brume_plan *plan, const brume_measurement *measurement,

@@ -150,8 +150,8 @@ static brume_found_limit not_found_yet(const brume_plan_limit *of)
                                .square = of->square};
 }
 
-static brume_status open(const brume_plan *plan, const brume_terms *found, brume_terms **out,
-                         brume_error *error)
+static brume_status open_terms(const brume_plan *plan, const brume_terms *found, brume_terms **out,
+                               brume_error *error)
 {
     brume_terms *made = calloc(1, sizeof *made);
     if (made) {
@@ -359,7 +359,7 @@ brume_status brume_terms_make(const brume_plan *plan, const brume_terms *found, 
                               brume_terms **out, brume_error *error)
 {
     brume_terms *made = NULL;
-    BRUME_TRY(open(plan, found, &made, error));
+    BRUME_TRY(open_terms(plan, found, &made, error));
     made->groups = fmax(1, groups > 0 ? groups : (double)plan->shape.cells);
     brume_status status = make(made, error);
     if (status != BRUME_OK) {
@@ -374,7 +374,7 @@ brume_status brume_terms_copy(const brume_terms *terms, brume_terms **out, brume
 {
     const brume_plan *plan = terms->plan;
     brume_terms *made = NULL;
-    BRUME_TRY(open(plan, terms, &made, error));
+    BRUME_TRY(open_terms(plan, terms, &made, error));
     made->groups = terms->groups;
     memcpy(made->measures, terms->measures, plan->measure_count * sizeof *made->measures);
     memcpy(made->distinct, terms->distinct, plan->measurement_count * sizeof *made->distinct);

@@ -160,6 +160,8 @@ bool brume_target_bar(const brume_terms *terms, size_t aggregate, brume_bar_rang
     default:
         return false;
     }
+    if (isnan(width) && !limit)
+        return false;
     double cut = brume_terms_allowance(terms, aggregate);
     bool about = limit && limit->source == BRUME_LIMIT_AUTO;
     *out = isnan(width) ? plausible(terms, (size_t)measure, limit)
