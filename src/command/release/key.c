@@ -61,6 +61,19 @@ static brume_status read_domain(const brume_release *release, char **storage, co
     return BRUME_OK;
 }
 
+/* Keys that nobody declared are shown only if many units have them, and the unit's own column has
+ * as many as there are units. */
+static brume_status check_shared(const brume_release *release, brume_error *error)
+{
+    const char *column = brume_call_text(release->call, "column");
+    const char *unit = json_string_value(json_object_get(release->policy, "unit"));
+    if (!unit || !column || strcmp(unit, column) != 0)
+        return BRUME_OK;
+    return brume_fail(error, BRUME_EUNSUPPORTED,
+                      "take a column that many have in common; nothing was spent",
+                      "no value of '%s' would be shown: each is one unit's", column);
+}
+
 /* Count the column's texts; a missing one is the empty text, an ordinary key. */
 static brume_status count_keys(const brume_release *release, brume_key_count **out, uint64_t *rows,
                                brume_error *error)
@@ -302,6 +315,8 @@ brume_status brume_release_keys(brume_release *release, brume_error *error)
                             release->method);
     if (status == BRUME_OK && stable)
         status = brume_release_need_delta(release, error);
+    if (status == BRUME_OK && !domain)
+        status = check_shared(release, error);
     brume_key_count *keys = NULL;
     uint64_t rows = 0;
     if (status == BRUME_OK)

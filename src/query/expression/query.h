@@ -154,6 +154,7 @@ typedef struct brume_aggregate {
     const brume_expression *argument; /* NULL: COUNT_ROWS, COUNT_UNITS; a number and bounded for SUM
                                          to QUANTILE */
     int64_t fraction[2]; /* QUANTILE: numerator and denominator, 0 <= q <= 1, reduced */
+    bool tells_units;    /* MODE: each value is one unit's */
 } brume_aggregate;
 
 const char *brume_aggregate_word(brume_aggregate_kind kind);

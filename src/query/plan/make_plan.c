@@ -77,15 +77,14 @@ static int find_value(const brume_plan *plan, const brume_expression *argument, 
     return BRUME_NOT_MEASURED;
 }
 
-/* The declared column that an expression plainly is, or NULL. */
-static const brume_policy_column *declared_column(const brume_plan_table *tables,
-                                                  const brume_expression *x)
+/* The column that an expression plainly is, or NULL. */
+static const brume_policy_column *column_of(const brume_plan_table *tables,
+                                            const brume_expression *x)
 {
     if (x->operation != BRUME_OPERATION_COLUMN || x->relation->kind != BRUME_RELATION_TABLE)
         return NULL;
     size_t column = x->relation->columns[x->column].table_column;
-    const brume_policy_column *found = &tables[x->relation->table].policy->columns[column];
-    return found->domain_count ? found : NULL;
+    return &tables[x->relation->table].policy->columns[column];
 }
 
 static bool ranks(brume_aggregate_kind kind)
@@ -97,6 +96,17 @@ static bool is_variance(brume_aggregate_kind kind)
 {
     return kind == BRUME_AGGREGATE_VAR_POP || kind == BRUME_AGGREGATE_VAR_SAMP ||
            kind == BRUME_AGGREGATE_STDDEV_POP || kind == BRUME_AGGREGATE_STDDEV_SAMP;
+}
+
+/* A mode of undeclared values is shown only if many units have it. */
+static brume_status check_mode(const brume_aggregate *aggregate, const brume_policy_column *column,
+                               brume_error *error)
+{
+    if (!aggregate->tells_units && !(column && column->is_identifier))
+        return BRUME_OK;
+    return brume_fail(error, BRUME_EUNSUPPORTED,
+                      "ask for something that many have in common; nothing was spent",
+                      "this mode would never be shown: hardly two units share a value");
 }
 
 /* The measurement of the mode of `argument`, the same for all aggregates that ask for it. */
@@ -165,9 +175,9 @@ static brume_status collect_values(brume_plan *plan, const brume_plan_table *tab
             (aggregate->kind == BRUME_AGGREGATE_COUNT && !aggregate->argument->nullable))
             continue;
         bool places = aggregate->kind == BRUME_AGGREGATE_MODE;
-        const brume_policy_column *column = places ? declared_column(tables, aggregate->argument)
-                                                   : NULL;
-        if (places && !column) {
+        const brume_policy_column *column = places ? column_of(tables, aggregate->argument) : NULL;
+        if (places && !(column && column->domain_count)) {
+            BRUME_TRY(check_mode(aggregate, column, error));
             plan->aggregates[i].value = add_mode(plan, aggregate->argument);
             plan->aggregates[i].private_mode = true;
             continue;

@@ -232,6 +232,7 @@ static brume_formula_node walk_within_group(brume_walk_outer *o, const PgQuery__
                                      "a mode of ln, log, exp or power may differ between machines");
     if (!aggregate.argument)
         return NULL;
+    aggregate.tells_units = brume_walk_tells_units(o->walk, o->scope, aggregate.argument);
     return mode ? add_aggregate(o, aggregate) : add_quantile(o, name, aggregate);
 }
 
