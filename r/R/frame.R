@@ -34,7 +34,14 @@ bars_of <- function(answer, j) {
   vapply(own, function(row) if (is.null(row[[j]])) NA_real_ else as.numeric(row[[j]]), 0)
 }
 
-# The rows of a query; with bars each column of values is followed by its bars, <name>_error.
+# What stands behind the j-th column, named by what is added to its name: bars, or the ends of a quantile's intervals.
+errors_of <- function(answer, j) {
+  if (is.null(answer$columns[[j]]$rank_error_95)) return(list(error = bars_of(answer, j)))
+  end <- function(at) column_of(lapply(answer$rows_interval_95, function(row) if (length(row[[j]])) row[[j]][[at]]))
+  list(low = end(1), high = end(2))
+}
+
+# The rows of a query; with bars each column of values is followed by its bars or intervals.
 answer_frame <- function(answer, bars) {
   columns <- list()
   for (j in seq_along(answer$columns)) {
@@ -42,14 +49,15 @@ answer_frame <- function(answer, bars) {
     columns <- c(columns, list(column_of(lapply(answer$rows, `[[`, j))))
     names(columns)[length(columns)] <- column$name
     if (bars && identical(column$role, "value")) {
-      columns <- c(columns, list(bars_of(answer, j)))
-      names(columns)[length(columns)] <- paste0(column$name, "_error")
+      errors <- errors_of(answer, j)
+      names(errors) <- paste(column$name, names(errors), sep = "_")
+      columns <- c(columns, errors)
     }
   }
   structure(columns, class = c("brume_answer", "data.frame"), row.names = .set_row_names(length(answer$rows)),
             cost = unlist(answer$cost), remaining = unlist(answer$remaining), cached = answer$cached,
             biased = vapply(answer$columns, function(column) isTRUE(column$biased), NA),
-            details = answer[setdiff(names(answer), c("rows", "row_error_95", "rows_bar_95"))])
+            details = answer[setdiff(names(answer), c("rows", "row_error_95", "rows_bar_95", "rows_interval_95"))])
 }
 
 price_text <- function(price) {

@@ -67,6 +67,9 @@ holds("a bar is the one that every door shows, and where there is none it is NA"
       all(is.na(bars(made(bar_95 = NULL, bar_why = "cut")))),
       identical(bars(c(made(bar_95 = 5), list(rows_bar_95 = list(list(NULL, 1), list(NULL, NULL))))), c(1, NA)),
       identical(brume:::answer_frame(made(bar_95 = 5), TRUE)$k, c("a", NA)))
+middle <- c(made(bar_95 = NULL, rank_error_95 = 7), list(rows_interval_95 = list(list(NULL, list(-1, 2.5)), list(NULL, NULL))))
+holds("a quantile has the ends of its interval in place of a bar",
+      identical(as.list(brume:::answer_frame(middle, TRUE))[-1], list(n = c(1, NA), n_low = c(-1, NA), n_high = c(2.5, NA))))
 empty <- made()
 empty$rows <- list()
 holds("an answer without rows has its columns", identical(dim(brume:::answer_frame(empty, TRUE)), c(0L, 3L)))
