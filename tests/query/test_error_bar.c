@@ -5,6 +5,9 @@
  * ln 1e12), and a mutant with widths shrunk by a third must exceed it. */
 #include "check.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "query/price/error_bar.h"
 
 enum { DRAWS = 3000, LIMIT = 246 }; /* 3000 * KL(0.082 || 0.05) = 27.8 > 27.6 */
@@ -41,6 +44,61 @@ static void widths_are_the_least_that_the_exact_tail_allows(void **state)
         assert_holds(erfc((w + 0.5) / scale * M_SQRT1_2) <= 0.05 * (1 + 1e-9));
         assert_holds(w == 0 || erfc((w - 0.5) / scale * M_SQRT1_2) > 0.05 * (1 - 1e-9));
     }
+}
+
+enum { REACH = 4096 };
+
+/* P[|sum of `count` noises| > width], by adding them up one by one. */
+static double tail_of_sum(brume_noise_kind noise, double scale, size_t count, double width)
+{
+    static double sum[2 * REACH + 1], next[2 * REACH + 1], law[2 * REACH + 1];
+    double total = 0, tail = 0;
+    int far = (int)fmin(REACH, 40 * scale + 10);
+    for (int x = -far; x <= far; x++) {
+        double z = x / scale;
+        law[x + REACH] = noise == BRUME_NOISE_DISCRETE_LAPLACE ? exp(-fabs(z)) : exp(-z * z / 2);
+        if (noise == BRUME_NOISE_ROUNDED_GAUSSIAN)
+            law[x + REACH] = erfc((fabs((double)x) - 0.5) / scale * M_SQRT1_2) -
+                             erfc((fabs((double)x) + 0.5) / scale * M_SQRT1_2);
+        total += law[x + REACH];
+    }
+    memset(sum, 0, sizeof sum);
+    sum[REACH] = 1;
+    for (size_t i = 0; i < count; i++, memcpy(sum, next, sizeof sum)) {
+        memset(next, 0, sizeof next);
+        for (int x = -REACH; x <= REACH; x++)
+            for (int y = -far; sum[x + REACH] > 0 && y <= far; y++)
+                if (abs(x + y) <= REACH)
+                    next[x + y + REACH] += sum[x + REACH] * law[y + REACH] / total;
+    }
+    for (int x = -REACH; x <= REACH; x++)
+        tail += fabs((double)x) > width ? sum[x + REACH] : 0;
+    return tail;
+}
+
+/* Rejects the width of one noise less, and one that adds widths up. */
+static void sums_of_noises_have_the_width_of_their_sum(void **state)
+{
+    (void)state;
+    static const brume_noise_kind kinds[] = {
+        BRUME_NOISE_DISCRETE_LAPLACE, BRUME_NOISE_DISCRETE_GAUSSIAN, BRUME_NOISE_ROUNDED_GAUSSIAN};
+    for (size_t k = 0; k < 3; k++)
+        for (size_t count = 2; count <= 9; count += 3)
+            for (double scale = 0.6; scale < 30; scale *= 6) {
+                double width = brume_error_width_of_sum(kinds[k], scale, count, 0.05);
+                double less = brume_error_width_of_sum(kinds[k], scale, count - 1, 0.05);
+                assert_holds(tail_of_sum(kinds[k], scale, count, width) <= 0.05 * (1 + 1e-9));
+                assert_holds(width <=
+                             0.99 * (double)count * (brume_error_width(kinds[k], scale, 0.05) + 1));
+                if (scale < 20)
+                    continue;
+                assert_holds(tail_of_sum(kinds[k], scale, count, 0.85 * width) > 0.05);
+                assert_holds(count > 2 || tail_of_sum(kinds[k], scale, count, less) > 0.05);
+            }
+    double exact = brume_error_width_of_sum(BRUME_NOISE_DISCRETE_LAPLACE, 1000, 500, 0.05);
+    double bound = brume_error_width_of_sum(BRUME_NOISE_DISCRETE_LAPLACE, 1000, 501, 0.05);
+    assert_holds(exact < bound && bound < 1.5 * exact); /* a bound takes over */
+    assert_holds(fabs(exact / (1959.96 * sqrt(1000)) - 1) < 0.02);
 }
 
 typedef struct setting {
@@ -190,6 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(widths_are_the_least_that_the_exact_tail_allows),
+        cmocka_unit_test(sums_of_noises_have_the_width_of_their_sum),
         cmocka_unit_test(intervals_of_means_cover),
         cmocka_unit_test(intervals_of_means_are_not_wider_than_they_must_be),
         cmocka_unit_test(intervals_of_variances_cover),

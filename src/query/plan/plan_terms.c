@@ -490,6 +490,15 @@ double brume_terms_width(const brume_terms *terms, size_t measure, double beta)
                  -one->shift);
 }
 
+double brume_terms_width_of_sum(const brume_terms *terms, size_t measure, size_t count, double beta)
+{
+    const brume_measure *one = &terms->measures[measure];
+    return brume_plan_step(terms->plan, one) *
+           ldexp(brume_error_width_of_sum(brume_measure_noise(one, terms->plan->noise),
+                                          ldexp(one->scale, one->shift), count, beta),
+                 -one->shift);
+}
+
 double brume_terms_width_at(const brume_terms *terms, size_t measure, double limit)
 {
     const brume_measure *one = &terms->measures[measure];

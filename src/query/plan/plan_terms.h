@@ -130,6 +130,10 @@ const char *brume_terms_limits_word(const brume_terms *terms);
 /* Half-width at 1 - beta of a measure's own noise, in the units of the query. */
 double brume_terms_width(const brume_terms *terms, size_t measure, double beta);
 
+/* The same for the sum of `count` groups. */
+double brume_terms_width_of_sum(const brume_terms *terms, size_t measure, size_t count,
+                                double beta);
+
 /* Half-width at 95 % of a measure's noise if its limit were T, in the units of the query; of a
  * quantile in ranks, of a declared mode in rows. */
 double brume_terms_width_at(const brume_terms *terms, size_t measure, double limit);

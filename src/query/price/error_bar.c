@@ -10,7 +10,7 @@
 
 #include "query/price/noise_tail.h"
 
-enum { STEPS = 100, PIECES = 32 };
+enum { STEPS = 100, PIECES = 32, EQUAL_MOST = 500 };
 
 /* ---- one number ---- */
 
@@ -189,6 +189,56 @@ double brume_error_width_combined(brume_noise_kind noise, const double *scale,
         return laplace_sum_width(&sum) + pad;
     return normal_quantile(beta) * sqrt(squares) +
            (noise == BRUME_NOISE_ROUNDED_GAUSSIAN ? pad / 2 : pad);
+}
+
+typedef struct equal_sum {
+    size_t count;
+    double beta;
+} equal_sum;
+
+/* ln(beta / P[|sum of n Laplaces of scale 1| > t]). The sum is the difference of two Erlang numbers
+ * of shape n: with probability C(2n-j-1, n-j) / 2^(2n-j) it is above 0 and one of shape j. */
+static double equal_gap(const void *context, double t)
+{
+    const equal_sum *sum = context;
+    double n = (double)sum->count, tail = 0, term = exp(-t), longer[EQUAL_MOST + 1] = {0};
+    if (t > 700)
+        return 700; /* the tail is not a double any more */
+    for (size_t i = 0; i < sum->count; i++) {
+        longer[i + 1] = longer[i] + term; /* P[an Erlang number of shape i + 1 is above t] */
+        term *= t / (double)(i + 1);
+    }
+    double weight = ldexp(1, -(int)sum->count);
+    for (size_t j = sum->count; j > 0; j--) {
+        tail += weight * longer[j];
+        weight *= (2 * n - (double)j) / (n - (double)j + 1) / 2;
+    }
+    return tail > 0 ? log(sum->beta / (2 * tail)) : 700;
+}
+
+/* Chernoff's bound, for t on a grid: a discrete Laplace of scale b has E exp(t X / b) <= 1 / (1 -
+ * t^2), as the continuous one, since sinh is convex. */
+static double chernoff_width(double scale, double count, double beta)
+{
+    double least = (double)INFINITY;
+    for (double t = 1.0 / 256; t < 1; t += 1.0 / 256)
+        least = fmin(least, (log(2 / beta) - count * log1p(-t * t)) / t);
+    return scale * least;
+}
+
+double brume_error_width_of_sum(brume_noise_kind noise, double scale, size_t count, double beta)
+{
+    double n = (double)count;
+    if (count <= 1)
+        return count ? brume_error_width(noise, scale, beta) : 0;
+    if (noise != BRUME_NOISE_DISCRETE_LAPLACE) /* near to continuous laws, as above */
+        return normal_quantile(beta) * scale * sqrt(n) +
+               (noise == BRUME_NOISE_ROUNDED_GAUSSIAN ? n / 2 : n);
+    double width = chernoff_width(scale, n, beta);
+    equal_sum sum = {count, beta};
+    if (count <= EQUAL_MOST)
+        width = fmin(width, scale * crossing(equal_gap, &sum, 0, n * (1 + log(1 / beta))) + n);
+    return width;
 }
 
 /* ---- ratios ---- */

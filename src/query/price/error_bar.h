@@ -23,6 +23,9 @@ double brume_error_width(brume_noise_kind noise, double scale, double beta);
 double brume_error_width_combined(brume_noise_kind noise, const double *scale,
                                   const double *coefficient, size_t count, double beta);
 
+/* The same for the sum of `count` independent noises of one scale. */
+double brume_error_width_of_sum(brume_noise_kind noise, double scale, size_t count, double beta);
+
 /* A mean of not more values than this, by their noisy number, is not shown: it may well be of none.
  * P[noise > this] <= 1 %. */
 double brume_too_few(brume_noise_kind noise, double scale);

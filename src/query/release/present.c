@@ -14,85 +14,6 @@ static const double whole_beta = 0.05;
 
 /* ---- error bars of outputs ---- */
 
-static brume_interval multiply(brume_interval a, brume_interval b)
-{
-    double ends[] = {a.lower * b.lower, a.lower * b.upper, a.upper * b.lower, a.upper * b.upper};
-    brume_interval out = {ends[0], ends[0]};
-    for (int i = 1; i < 4; i++) {
-        out.lower = fmin(out.lower, ends[i]);
-        out.upper = fmax(out.upper, ends[i]);
-    }
-    return out;
-}
-
-/* Where the aggregates of one output are, each with the chance `beta` of being outside its
- * interval.
- */
-typedef struct interval_source {
-    brume_present_source source;
-    size_t group;
-    double beta;
-    const brume_cut *cut; /* by which intervals are wider; NULL: by nothing */
-} interval_source;
-
-/* Interval arithmetic over the tree; false where there is no finite interval. */
-static bool interval_of(const brume_formula *formula, const interval_source *from,
-                        brume_interval *out)
-{
-    brume_interval part[2] = {{0, 0}, {0, 0}};
-    if (formula->argument_count > 2)
-        return false;
-    for (size_t i = 0; i < formula->argument_count; i++)
-        if (!interval_of(formula->arguments[i], from, &part[i]))
-            return false;
-    switch (formula->kind) {
-    case BRUME_FORMULA_AGGREGATE: {
-        brume_shown one =
-            brume_present_show(&from->source, formula->index, from->group, from->beta);
-        *out = one.interval;
-        if (from->cut) {
-            out->lower -= from->cut[formula->index].less;
-            out->upper += from->cut[formula->index].more;
-        }
-        return one.has_interval;
-    }
-    case BRUME_FORMULA_LITERAL:
-        *out = (brume_interval){formula->value.number, formula->value.number};
-        if (formula->released) {
-            out->lower -= formula->error_95;
-            out->upper += formula->error_95;
-        }
-        return formula->value.kind == BRUME_VALUE_NUMBER && isfinite(out->upper);
-    case BRUME_FORMULA_ADD:
-        *out = (brume_interval){part[0].lower + part[1].lower, part[0].upper + part[1].upper};
-        return true;
-    case BRUME_FORMULA_SUBTRACT:
-        *out = (brume_interval){part[0].lower - part[1].upper, part[0].upper - part[1].lower};
-        return true;
-    case BRUME_FORMULA_NEGATE:
-        *out = (brume_interval){-part[0].upper, -part[0].lower};
-        return true;
-    case BRUME_FORMULA_MULTIPLY:
-        *out = multiply(part[0], part[1]);
-        return true;
-    case BRUME_FORMULA_DIVIDE:
-        if (!(part[1].lower > 0))
-            return false; /* the divisor may be all noise */
-        *out = multiply(part[0], (brume_interval){1 / part[1].upper, 1 / part[1].lower});
-        return true;
-    case BRUME_FORMULA_ROUND: {
-        double half = 0.5 * pow(10, -formula->digits);
-        *out = (brume_interval){part[0].lower - half, part[0].upper + half};
-        return true;
-    }
-    case BRUME_FORMULA_SQRT:
-        *out = (brume_interval){sqrt(fmax(0, part[0].lower)), sqrt(fmax(0, part[0].upper))};
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* The aggregate that an output shows as it is, or as a date or time; NULL: it is arithmetic. */
 static const brume_formula *shown_alone(const brume_formula *formula)
 {
@@ -125,6 +46,8 @@ static void free_row(brume_answer_row *row)
     free(row->values);
     free(row->outputs);
     free(row->errors);
+    free(row->too_few);
+    free(row->bounds);
     free(row->texts);
 }
 
@@ -140,10 +63,9 @@ double brume_present_error(const brume_answer_table *all, const brume_answer_row
     if (used + released == 0 || (released > 0 && used + released > 1) ||
         value->kind != BRUME_VALUE_NUMBER || is_quantile(all->plan, formula))
         return NAN;
-    interval_source from = {
-        {all->terms, all->drawn, all->modes}, row->group, whole_beta / fmax(1, (double)used), cut};
+    brume_interval_source from = {all, row, whole_beta / fmax(1, (double)used), cut};
     brume_interval bar;
-    if (!interval_of(formula, &from, &bar))
+    if (!brume_present_interval(formula, &from, &bar))
         return NAN;
     return fmax(bar.upper - value->number, value->number - bar.lower);
 }
@@ -164,8 +86,11 @@ static brume_status fill_row(brume_answer_table *all, size_t group, brume_answer
     row->values = calloc(values + 1, sizeof *row->values);
     row->outputs = calloc(query->output_count + 1, sizeof *row->outputs);
     row->errors = calloc(query->output_count + 1, sizeof *row->errors);
+    row->too_few = calloc(query->output_count + 1, sizeof *row->too_few);
+    row->bounds = calloc(query->window_count + 1, sizeof *row->bounds);
     row->texts = calloc(query->key_count + 1, sizeof *row->texts);
-    if (!row->keys || !row->values || !row->outputs || !row->errors || !row->texts)
+    if (!row->keys || !row->values || !row->outputs || !row->errors || !row->too_few ||
+        !row->bounds || !row->texts)
         return brume_no_memory(error, "the answer");
     if (brume_flags_near(all->plan))
         row->near = brume_drawn_number(all->drawn, all->plan->units, group) <
@@ -189,11 +114,11 @@ static bool has_too_few(const brume_answer_table *all, const brume_answer_row *r
         brume_present_source source = {all->terms, all->drawn, all->modes};
         return brume_present_show(&source, formula->index, row->group, whole_beta).too_few;
     }
-    interval_source from = {{all->terms, all->drawn, all->modes}, row->group, whole_beta, NULL};
+    brume_interval_source from = {all, row, whole_beta, NULL};
     brume_interval divisor;
     if (formula->kind == BRUME_FORMULA_DIVIDE &&
         brume_formula_count_aggregates(formula->arguments[1]) > 0 &&
-        interval_of(formula->arguments[1], &from, &divisor) && divisor.lower <= 0)
+        brume_present_interval(formula->arguments[1], &from, &divisor) && divisor.lower <= 0)
         return true;
     for (size_t i = 0; i < formula->argument_count; i++)
         if (has_too_few(all, row, formula->arguments[i]))
@@ -201,19 +126,28 @@ static bool has_too_few(const brume_answer_table *all, const brume_answer_row *r
     return false;
 }
 
-/* What is shown of a row, when its windows are known. */
-static void fill_outputs(brume_answer_table *all, brume_answer_row *row)
+/* What is shown of the rows, when their windows are known. */
+static brume_status fill_outputs(brume_answer_table *all, brume_error *error)
 {
     const brume_query *query = all->plan->query;
     for (size_t i = 0; i < query->output_count; i++) {
-        row->outputs[i] = brume_formula_evaluate(query->outputs[i].value, row->keys, row->values);
-        row->errors[i] = brume_present_error(all, row, i, NULL);
-        if (row->outputs[i].kind == BRUME_VALUE_NUMBER &&
-            has_too_few(all, row, query->outputs[i].value)) {
-            row->outputs[i] = (brume_value){.kind = BRUME_VALUE_NULL};
-            row->errors[i] = NAN;
+        const brume_formula *shown = query->outputs[i].value;
+        BRUME_TRY(brume_present_bound_windows(all, i, NULL, error));
+        for (size_t r = 0; r < all->count; r++) {
+            brume_answer_row *row = &all->rows[r];
+            brume_value value = brume_formula_evaluate(shown, row->keys, row->values);
+            row->outputs[i] = value;
+            row->errors[i] = brume_present_error(all, row, i, NULL);
+            row->too_few[i] =
+                (value.kind == BRUME_VALUE_NUMBER || value.kind == BRUME_VALUE_NULL) &&
+                has_too_few(all, row, shown);
+            if (row->too_few[i]) {
+                row->outputs[i] = (brume_value){.kind = BRUME_VALUE_NULL};
+                row->errors[i] = NAN;
+            }
         }
     }
+    return BRUME_OK;
 }
 
 static int compare_rows(const void *left, const void *right, void *context)
@@ -254,7 +188,7 @@ static void keep_rows(brume_answer_table *all)
     all->count = kept;
 }
 
-/* ORDER BY, LIMIT and OFFSET. */
+/* ORDER BY, LIMIT and OFFSET. Rows that are not shown stay: windows are of them too. */
 static void arrange(brume_answer_table *all)
 {
     const brume_query *query = all->plan->query;
@@ -266,10 +200,7 @@ static void arrange(brume_answer_table *all)
     size_t last = query->limit < 0 || (uint64_t)query->limit > kept - first
                       ? kept
                       : first + (size_t)query->limit;
-    for (size_t i = 0; i < kept; i++)
-        if (i < first || i >= last)
-            free_row(&all->rows[i]);
-    memmove(all->rows, all->rows + first, (last - first) * sizeof *all->rows);
+    all->rows += first;
     all->count = last - first;
 }
 
@@ -340,12 +271,11 @@ static brume_status copy_rows(const brume_answer_table *all, brume_query_answer 
             answer->near[r] = row->near;
         memcpy(&answer->errors[r * columns], row->errors, columns * sizeof *answer->errors);
         for (size_t i = 0; i < columns; i++) {
-            const brume_formula *shown = all->plan->query->outputs[i].value;
             BRUME_TRY(brume_query_answer_set(answer, r, i, &row->outputs[i], error));
             BRUME_TRY(set_interval(all, answer, r, i, error));
-            if (row->outputs[i].kind == BRUME_VALUE_NULL && has_too_few(all, row, shown))
+            if (row->too_few[i])
                 BRUME_TRY(brume_query_answer_flag(answer, &answer->too_few, r, i, error));
-            if (is_total(all->plan->query, row, shown))
+            if (is_total(all->plan->query, row, all->plan->query->outputs[i].value))
                 BRUME_TRY(brume_query_answer_flag(answer, &answer->totals, r, i, error));
         }
     }
@@ -380,19 +310,21 @@ brume_status brume_present(const brume_terms *terms, const brume_drawn *drawn,
         all.count = i + 1;
         status = fill_row(&all, i, &all.rows[i], error);
     }
+    all.whole = all.rows;
     if (status == BRUME_OK) {
         keep_rows(&all);
         status = brume_present_windows(&all, error);
     }
+    all.whole_count = all.count;
+    if (status == BRUME_OK)
+        status = fill_outputs(&all, error);
     if (status == BRUME_OK) {
-        for (size_t i = 0; i < all.count; i++)
-            fill_outputs(&all, &all.rows[i]);
         arrange(&all);
         status = make_answer(&all, out, error);
     }
-    for (size_t i = 0; i < all.count; i++)
-        free_row(&all.rows[i]);
-    free(all.rows);
+    for (size_t i = 0; i < all.whole_count; i++)
+        free_row(&all.whole[i]);
+    free(all.whole);
     free(all.modes);
     free(all.mode_texts);
     return status;

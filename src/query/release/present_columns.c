@@ -273,27 +273,22 @@ static cut_part part_of(const brume_answer_table *all, size_t aggregate, double 
                       .more = !value || value->high > 0};
 }
 
-/* How much further off the output may be in a row, by interval arithmetic: all that is cut of each
- * aggregate may be cut there. NaN: that is not known. */
-static double moved_in(const brume_answer_table *all, const brume_answer_row *row, size_t output,
-                       const cut_parts *parts)
+/* The row that is moved most, of those that have a bar for their noise, by interval arithmetic: all
+ * that is cut of each aggregate may be cut in each row. */
+static brume_status add_moved(const brume_answer_table *all, brume_answer_column *column,
+                              size_t output, const cut_parts *parts, brume_error *error)
 {
     for (size_t i = 0; i < parts->count; i++) {
         const cut_part *one = &parts->list[i];
         parts->room[one->aggregate] =
             (brume_cut){one->less ? one->allowance : 0, one->more ? one->allowance : 0};
     }
-    return brume_present_error(all, row, output, parts->room) - row->errors[output];
-}
-
-/* The row that is moved most, of those that have a bar for their noise. */
-static void add_moved(const brume_answer_table *all, brume_answer_column *column, size_t output,
-                      const cut_parts *parts)
-{
+    BRUME_TRY(brume_present_bound_windows(all, output, parts->room, error));
     for (size_t i = 0; i < all->count; i++) {
-        if (isnan(all->rows[i].errors[output]))
+        const brume_answer_row *row = &all->rows[i];
+        if (isnan(row->errors[output]))
             continue;
-        double moved = moved_in(all, &all->rows[i], output, parts);
+        double moved = brume_present_error(all, row, output, parts->room) - row->errors[output];
         if (isnan(moved)) /* what it is divided by may be nothing at all, for example */
             column->cut_not_known = true;
         column->cut_allowance = fmax(column->cut_allowance, moved); /* skips NaN */
@@ -301,6 +296,7 @@ static void add_moved(const brume_answer_table *all, brume_answer_column *column
     if (column->cut_not_known)
         column->cut_allowance = NAN;
     column->is_limited = column->cut_not_known || !isnan(column->cut_allowance);
+    return BRUME_OK;
 }
 
 /* What limits did to an output that is arithmetic on aggregates. */
@@ -327,8 +323,8 @@ static brume_status describe_arithmetic(const brume_answer_table *all, brume_ans
         if (one.cut_allowance > 0)
             parts.list[parts.count++] = part_of(all, i, one.cut_allowance);
     }
-    if (limited)
-        add_moved(all, column, output, &parts);
+    if (status == BRUME_OK && limited)
+        status = add_moved(all, column, output, &parts, error);
     free(parts.list);
     free(parts.room);
     return status;

@@ -30,9 +30,11 @@ brume_shown brume_present_show(const brume_present_source *source, size_t aggreg
 typedef struct brume_answer_row {
     brume_value *keys, *values; /* values: of aggregates, then of windows */
     brume_value *outputs;
-    double *errors; /* NaN: none */
-    size_t group;   /* of drawn->groups */
-    bool near;      /* its units were hardly enough to be shown */
+    double *errors;         /* NaN: none */
+    bool *too_few;          /* outputs that are NULL because they would be noise alone */
+    brume_interval *bounds; /* of windows, as brume_present_bound_windows has left them */
+    size_t group;           /* of drawn->groups */
+    bool near;              /* its units were hardly enough to be shown */
     char (*texts)[BRUME_KEY_TEXT];
 } brume_answer_row;
 
@@ -42,8 +44,10 @@ typedef struct brume_answer_table {
     const brume_drawn *drawn;
     brume_value *modes;
     char (*mode_texts)[BRUME_KEY_TEXT];
-    brume_answer_row *rows;
+    brume_answer_row *rows; /* those that are shown */
     size_t count;
+    brume_answer_row *whole; /* those that HAVING keeps, before LIMIT: windows are of them */
+    size_t whole_count;
 } brume_answer_table;
 
 /* What limits may have cut of an aggregate in a row, by estimate: it may truly be so much less, or
@@ -52,14 +56,32 @@ typedef struct brume_cut {
     double less, more;
 } brume_cut;
 
+/* Where the numbers of a row are, each with the chance `beta` of being outside its interval. */
+typedef struct brume_interval_source {
+    const brume_answer_table *all;
+    const brume_answer_row *row;
+    double beta;
+    const brume_cut *cut; /* for each aggregate, by which its interval is wider; NULL: by nothing */
+} brume_interval_source;
+
+/* Interval arithmetic over the tree; false where there is no finite interval. */
+bool brume_present_interval(const brume_formula *formula, const brume_interval_source *from,
+                            brume_interval *out);
+
 /* Half-width at 95 % of an output in a row, around the value that is shown there; NaN: none. `cut`
- * has one for each aggregate, for the half-width of noise and cut together; NULL: of the noise
- * alone. */
+ * is for the half-width of noise and cut together; NULL: of the noise alone. The windows of the
+ * output must have been bounded with the same `cut`. */
 double brume_present_error(const brume_answer_table *all, const brume_answer_row *row,
                            size_t output, const brume_cut *cut);
 
 /* The values of the window functions of all rows. */
 BRUME_MUST_USE brume_status brume_present_windows(brume_answer_table *all, brume_error *error);
+
+/* The intervals of the windows that an output reads, in all rows; their lower end is NaN where
+ * there is none. */
+BRUME_MUST_USE brume_status brume_present_bound_windows(const brume_answer_table *all,
+                                                        size_t output, const brume_cut *cut,
+                                                        brume_error *error);
 
 /* Does the half-width differ from row to row? Counts and sums have one for all. */
 bool brume_error_varies(const brume_plan *plan, const brume_formula *formula);
