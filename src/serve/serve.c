@@ -123,6 +123,7 @@ static brume_status start(server *all, brume_error *error)
     BRUME_TRY(read_tls(all, error));
     const brume_http_guard_options guard = {.rate = options->rate,
                                             .connections = options->connections,
+                                            .memory = options->memory ? options->memory : MEMORY,
                                             .log = options->log,
                                             .requests = requests_file(all)};
     all->guard = guard.requests || options->check ? brume_http_guard_open(&guard) : NULL;

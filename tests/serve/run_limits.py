@@ -6,6 +6,8 @@
 A user asks for work that never ends, or for more than there is room for; another user is answered
 all the same, and so is everybody when the first one has ended.
 """
+import json
+import os
 import socket
 import subprocess
 import sys
@@ -220,6 +222,88 @@ def silent_connections_close_no_door(programs):
         check(time.monotonic() - start < 25, "they are kept for long")
 
 
+MANY = "SELECT a.typname FROM pg_catalog.pg_type a, pg_catalog.pg_type b, pg_catalog.pg_type c LIMIT 99000"
+
+
+def resident(server):
+    """MiB of memory that the server's own process has."""
+    with open(f"/proc/{server.process.pid}/status", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS")) // 1024
+
+
+def cursors_keep_no_more_than_a_user_may_have(programs):
+    with PgServer(programs, "--memory", "64", "--rate", "0") as server:
+        def declare(first, count):
+            return ["BEGIN", *(word for i in range(first, first + count)
+                               for word in (f"DECLARE c{i} CURSOR FOR {MANY}", f"FETCH 1 FROM c{i}"))]
+        before = resident(server)
+        out, err = server.psql(*declare(0, 40), "ROLLBACK", *declare(0, 5))
+        kept = out.split("ROLLBACK")[0].count("DECLARE CURSOR")
+        check(err.count("take all the memory") == 1 and 5 < kept < 30, f"{kept} cursors, {err[:300]}")
+        check(out.count("bool") == kept + 5, out[-300:])  # after ROLLBACK there is room again
+        check(resident(server) - before < 64 + 60, f"{resident(server)} MiB, {before} before")
+        silent = []
+        for _ in range(3):  # the limit is for all connections of a user together
+            one = subprocess.Popen(["psql", "-X", "-A", "-t"], env=server.libpq(), stdin=subprocess.PIPE, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            one.stdin.write(";\n".join(declare(0, 8)) + ";\n\\echo done\n")
+            one.stdin.flush()
+            while one.stdout.readline() not in ("done\n", ""):
+                pass
+            silent.append(one)
+        out, err = server.psql(COUNT, user="bob", options="-c brume.epsilon=0.25")
+        check(out.strip().lstrip("-").isdigit(), (out, err))
+        errors = "".join(one.communicate()[1] for one in silent)
+        check("take all the memory" in errors, errors)
+        out, err = server.psql(*declare(0, 5))
+        check(out.count("bool") == 5, "what connections kept is given back with them")
+
+
+def queries_of_the_catalog_take_turns(programs):
+    slow = "SELECT count(*) FROM pg_catalog.pg_type a, pg_catalog.pg_type b, pg_catalog.pg_type c, pg_catalog.pg_type d"
+    with PgServer(programs, "--rate", "0") as server:
+        ticks = []
+        threads = [threading.Thread(target=lambda: ticks.append(server.psql(slow)[1])) for _ in range(12)]
+        for one in threads:
+            one.start()
+        time.sleep(1)
+        running = 0
+        for task in os.listdir(f"/proc/{server.process.pid}/task"):
+            with open(f"/proc/{server.process.pid}/task/{task}/stat", encoding="ascii") as file:
+                running += file.read().rsplit(")", 1)[1].split()[0] == "R"
+        check(running <= 5, f"{running} threads run")
+        out, err = server.psql("SELECT typname FROM pg_catalog.pg_type WHERE typname = 'bool'", user="bob")
+        check(out == "bool\n", (out, err))
+        for one in threads:
+            one.join(SOON)
+        check(len(ticks) == 12 and all("too many steps" in err for err in ticks), ticks)
+
+
+def answers_that_nobody_reads_are_limited(programs):
+    with Limited(programs, "--memory", "64") as server:
+        server.write("texts.csv", "t\n" + 4000 * (2000 * "x" + "\n"))
+        server.run("register", "texts", "texts.csv", "--public", "--columns", "t text")
+        body = json.dumps({"sql": "SELECT t FROM texts"})
+        whole = server.ask("POST", "/v1/query", "ann", body.encode())
+        check(whole.code == 200 and len(whole.bytes) > 6 << 20, whole)  # more than the kernel's buffers take
+        sockets = []
+        for _ in range((64 << 20) // len(whole.bytes)):
+            one = server.socket()
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            one.sendall((f"POST /v1/query HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {server.tokens['ann']}\r\n"
+                         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}").encode())
+            check(one.recv(13)[:9] == b"HTTP/1.1 ", "an answer")
+            sockets.append(one)
+        got = server.ask("POST", "/v1/query", "ann", body.encode())
+        check(got.code == 503 and "take all the memory" in got.json["error"]["message"], got)
+        check(server.query("bob", COUNT, 0.01).code == 200, "bob has his own")
+        for one in sockets:
+            one.close()
+        limit = time.monotonic() + SOON
+        while server.ask("POST", "/v1/query", "ann", body.encode()).code != 200:
+            check(time.monotonic() < limit, "what nobody reads any more is still counted")
+
+
 def the_history_comes_in_pages(programs):
     with Limited(programs) as server:
         for i in range(7):
@@ -255,5 +339,8 @@ if __name__ == "__main__":
         a_user_has_so_many_bytes_of_the_ledger,
         a_stream_has_a_universe_that_fits_its_user,
         silent_connections_close_no_door,
+        cursors_keep_no_more_than_a_user_may_have,
+        queries_of_the_catalog_take_turns,
+        answers_that_nobody_reads_are_limited,
         the_history_comes_in_pages,
     ], sys.argv[1]))

@@ -1,6 +1,6 @@
-/* What the server counts: requests of each user against a rate, connections of each user against a
- * number, answers for metrics; and the lines of the log and of the record of requests. All of it
- * may be used from any thread. */
+/* What the server counts: of each user requests against a rate, connections against a number, and
+ * bytes of answers that it holds for them; answers for metrics; and the lines of the log and of the
+ * record of requests. All of it may be used from any thread. */
 #ifndef BRUME_SERVE_HTTP_GUARD_H
 #define BRUME_SERVE_HTTP_GUARD_H
 
@@ -16,6 +16,7 @@ typedef struct brume_http_guard brume_http_guard;
 typedef struct brume_http_guard_options {
     double rate;          /* requests a second of each user, twice as many at once; 0: any number */
     size_t connections;   /* of each user that may be open; 0: any number */
+    uint64_t memory;      /* bytes of answers to each user that are held at a time; 0: any */
     FILE *log;            /* NULL: none; the caller closes it */
     const char *requests; /* the file of the record of requests (record.h); NULL: none */
 } brume_http_guard_options;
@@ -31,6 +32,16 @@ bool brume_http_guard_pass(brume_http_guard *guard, const char *user, double now
 /* May this user have one more connection? It is counted then until it leaves. */
 bool brume_http_guard_enter(brume_http_guard *guard, const char *user);
 void brume_http_guard_leave(brume_http_guard *guard, const char *user);
+
+/* May the server hold so many bytes more of answers to this user, on their way or in open cursors?
+ * They are counted then until they are dropped, which must be before the connection leaves. */
+bool brume_http_guard_hold(brume_http_guard *guard, const char *user, size_t bytes);
+void brume_http_guard_drop(brume_http_guard *guard, const char *user, size_t bytes);
+
+/* Work in the thread of a connection, around which these two are called: of one user little runs at
+ * a time, and the rest waits. */
+void brume_http_guard_begin(brume_http_guard *guard, const char *user);
+void brume_http_guard_end(brume_http_guard *guard, const char *user);
 
 /* Can requests be recorded now? Where not, none may run. */
 bool brume_http_guard_records(brume_http_guard *guard);

@@ -303,6 +303,14 @@ static enum MHD_Result send_result(http_request *request)
         return brume_http_send_failure(request, brume_http_route_status(result->status),
                                        &result->error, result->json);
     char *text = result->json;
+    size_t length = strlen(text);
+    if (!brume_http_guard_hold(request->http->options.guard, request->user, length))
+        return brume_http_refuse(
+            request, MHD_HTTP_SERVICE_UNAVAILABLE, "memory",
+            "your answers that are on their way take all the memory that there "
+            "is for them",
+            "read those first; what was paid for is read again, free of charge");
+    request->held = length;
     result->json = NULL;
     bool is_text = text[0] != '{';
     return brume_http_send(request, MHD_HTTP_OK,
@@ -361,6 +369,8 @@ void brume_http_forget(void *context, struct MHD_Connection *connection, void **
         request->route ? request->route->path : "(page)", request->code, now() - request->start);
     if (request->job)
         brume_http_running_remove(http->running, request->job);
+    if (request->held > 0)
+        brume_http_guard_drop(http->options.guard, request->user, request->held);
     brume_http_call_clear(&request->call);
     brume_free(request->result.json);
     free(request->rest);

@@ -39,6 +39,7 @@ typedef struct http_request {
     brume_http_call call;
     brume_pool_result result;
     unsigned code; /* of the answer, once there is one */
+    size_t held;   /* bytes of it, which are counted (guard.h) */
 } http_request;
 
 /* http.c: start libmicrohttpd with the server's options; `how`: its flags that say who waits for

@@ -27,6 +27,11 @@ typedef struct brume_pg_backend {
      * *outcome is set also on an error. The caller frees *json with brume_free. */
     brume_status (*run)(void *context, const char *command, const char *sql, const char *options,
                         char **json, brume_pg_outcome *outcome, brume_error *error);
+    /* Keep so many bytes less of answers for the user, and then so many more; false: there is no
+     * room for more. NULL: any number. */
+    bool (*hold)(void *context, size_t more, size_t less);
+    /* Called before and after work in the thread of the connection; may wait. NULL: none. */
+    void (*work)(void *context, bool begins);
     void *context;
 } brume_pg_backend;
 
@@ -54,6 +59,8 @@ typedef struct brume_pg_portal {
     brume_pg_table table;
     size_t at;              /* so many rows were sent; of a cursor: it stands on this row, from 1 */
     char tag[BRUME_PG_TAG]; /* CommandComplete, where it is not SELECT */
+    const brume_pg_backend *holder; /* with whom `held` bytes of the table are counted */
+    size_t held;
 } brume_pg_portal;
 
 struct brume_pg_catalog;
@@ -201,6 +208,11 @@ void brume_pg_drop_portal(brume_pg_connection *connection, const char *name);
 /* Portals end with the transaction; cursors WITH HOLD stay after COMMIT, if `keep_held`. */
 void brume_pg_drop_portals(brume_pg_connection *connection, bool keep_held);
 void brume_pg_portal_free(brume_pg_portal *portal);
+
+/* Count the rows of a portal that has run with what its user may have kept; refused, it has not
+ * run. */
+BRUME_MUST_USE brume_status brume_pg_portal_hold(brume_pg_connection *connection,
+                                                 brume_pg_portal *portal, brume_error *error);
 
 /* ---- messages (serve.c, extended.c) ---- */
 

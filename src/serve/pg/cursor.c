@@ -223,7 +223,7 @@ static brume_status run_cursor(brume_pg_connection *connection, brume_pg_portal 
     brume_pg_table_clear(&cursor->table);
     cursor->table = table;
     cursor->is_run = true;
-    return BRUME_OK;
+    return brume_pg_portal_hold(connection, cursor, error);
 }
 
 brume_status brume_pg_fetch(brume_pg_connection *connection, const PgQuery__FetchStmt *fetch,

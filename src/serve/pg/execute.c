@@ -110,7 +110,8 @@ brume_status brume_pg_portal_describe(brume_pg_connection *connection, brume_pg_
     if (status != BRUME_OK)
         brume_pg_table_clear(&portal->table);
     portal->has_columns = status == BRUME_OK;
-    return status;
+    return portal->has_columns && portal->is_run ? brume_pg_portal_hold(connection, portal, error)
+                                                 : status;
 }
 
 /* Run what describing has not run. */
@@ -164,7 +165,7 @@ static brume_status run(brume_pg_connection *connection, brume_pg_portal *portal
     brume_pg_table_clear(&portal->table);
     portal->table = table;
     portal->has_columns = portal->is_run = true;
-    return BRUME_OK;
+    return brume_pg_portal_hold(connection, portal, error);
 }
 
 static brume_status check_formats(brume_pg_connection *connection, const brume_pg_portal *portal,

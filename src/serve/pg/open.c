@@ -131,12 +131,33 @@ void brume_pg_portal_free(brume_pg_portal *portal)
 {
     if (!portal)
         return;
+    if (portal->held > 0)
+        (void)portal->holder->hold(portal->holder->context, 0, portal->held);
     brume_pg_statement_close(portal->statement);
     brume_pg_table_clear(&portal->table);
     brume_pg_table_clear(&portal->promised);
     free(portal->formats.list);
     free(portal->name);
     free(portal);
+}
+
+brume_status brume_pg_portal_hold(brume_pg_connection *connection, brume_pg_portal *portal,
+                                  brume_error *error)
+{
+    const brume_pg_backend *holder = connection->backend;
+    size_t bytes = holder->hold ? brume_pg_table_bytes(&portal->table) : 0;
+    if (bytes == 0 || holder->hold(holder->context, bytes, portal->held)) {
+        portal->holder = holder;
+        portal->held = bytes;
+        return BRUME_OK;
+    }
+    brume_pg_table_clear(&portal->table);
+    portal->held = 0;
+    portal->has_columns = portal->is_run = false;
+    return brume_pg_refuse(connection, "53200",
+                           "close cursors; what was paid for is read again, free of charge", error,
+                           "the rows that your connections keep take all the memory that there is "
+                           "for them");
 }
 
 brume_pg_portal *brume_pg_find_portal(const brume_pg_connection *connection, const char *name)

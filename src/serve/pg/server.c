@@ -142,6 +142,29 @@ static brume_status run(void *context, const char *command, const char *sql, con
     return status;
 }
 
+/* Rows that were made for the client are kept until they are sent, or the cursor is closed. */
+static bool hold(void *context, size_t more, size_t less)
+{
+    const client *self = context;
+    brume_http_guard *guard = self->server->guard;
+    if (!guard)
+        return true;
+    brume_http_guard_drop(guard, self->user, less);
+    return more == 0 || brume_http_guard_hold(guard, self->user, more);
+}
+
+/* Queries of the catalog run in the thread of the connection. */
+static void work(void *context, bool begins)
+{
+    const client *self = context;
+    if (!self->server->guard)
+        return;
+    if (begins)
+        brume_http_guard_begin(self->server->guard, self->user);
+    else
+        brume_http_guard_end(self->server->guard, self->user);
+}
+
 /* ---- one connection ---- */
 
 static void put_key(client *self)
@@ -182,7 +205,7 @@ static bool enter(client *self, const brume_pg_connection *connection)
 
 static void serve_client(client *self)
 {
-    brume_pg_backend backend = {.run = run, .context = self};
+    brume_pg_backend backend = {.run = run, .hold = hold, .work = work, .context = self};
     brume_pg_connection connection = {.wire = &self->wire,
                                       .backend = &backend,
                                       .settings = brume_pg_settings_open(),
@@ -200,6 +223,7 @@ static void serve_client(client *self)
         self->issued = connection.issued;
         put_key(self);
         brume_pg_serve(&connection);
+        brume_pg_drop_portals(&connection, false); /* while the user is still counted */
         if (self->server->guard)
             brume_http_guard_leave(self->server->guard, connection.user);
     }

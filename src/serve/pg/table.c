@@ -52,6 +52,16 @@ void brume_pg_table_clear(brume_pg_table *table)
     *table = (brume_pg_table){0};
 }
 
+size_t brume_pg_table_bytes(const brume_pg_table *table)
+{
+    enum { BLOCK = 16 }; /* what malloc adds to a text and rounds it to */
+    size_t count = table->row_count * table->column_count;
+    size_t bytes = table->room * table->column_count * sizeof *table->cells;
+    for (size_t i = 0; i < count; i++)
+        bytes += table->cells[i] ? strlen(table->cells[i]) / BLOCK * BLOCK + 2 * BLOCK : 0;
+    return bytes;
+}
+
 brume_status brume_pg_table_single(brume_pg_table *table, const char *name, const char *value,
                                    brume_error *error)
 {

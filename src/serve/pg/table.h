@@ -49,6 +49,9 @@ char **brume_pg_table_add_row(brume_pg_table *table);
 
 void brume_pg_table_clear(brume_pg_table *table);
 
+/* About so much memory it takes. */
+size_t brume_pg_table_bytes(const brume_pg_table *table);
+
 /* A table of one column and one row. */
 BRUME_MUST_USE brume_status brume_pg_table_single(brume_pg_table *table, const char *name,
                                                   const char *value, brume_error *error);

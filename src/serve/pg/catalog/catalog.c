@@ -241,6 +241,12 @@ static brume_status run(brume_pg_connection *connection, const brume_pg_translat
     return status; /* what SQLite does not take has no rows */
 }
 
+static void work(const brume_pg_connection *connection, bool begins)
+{
+    if (connection->backend->work)
+        connection->backend->work(connection->backend->context, begins);
+}
+
 brume_status brume_pg_catalog_query(brume_pg_connection *connection, const char *sql,
                                     brume_pg_table *table, brume_error *error)
 {
@@ -258,9 +264,11 @@ brume_status brume_pg_catalog_query(brume_pg_connection *connection, const char 
     BRUME_TRY(status);
     *table = translation.columns;
     translation.columns = (brume_pg_table){0};
-    if (translation.sql)
+    if (translation.sql) {
+        work(connection, true);
         status = run(connection, &translation, table, error);
-    else if (!translation.reads_catalog)
+        work(connection, false);
+    } else if (!translation.reads_catalog)
         status = brume_pg_refuse(connection, "42883", NULL, error, "this is not answered: %s",
                                  translation.reason);
     else
