@@ -69,6 +69,7 @@ void brume_query_answer_close(brume_query_answer *answer)
     free(answer->columns);
     free(answer->values);
     free(answer->errors);
+    free(answer->cuts);
     free(answer->totals);
     free(answer->too_few);
     free(answer->near);
@@ -84,7 +85,8 @@ double brume_query_answer_bar(const brume_query_answer *answer, size_t cell)
     const brume_answer_column *column = &answer->columns[cell % answer->column_count];
     if (column->cut_not_known)
         return NAN;
-    return answer->errors[cell] + (column->cut_allowance > 0 ? column->cut_allowance : 0);
+    bool own = answer->cuts && !isnan(answer->cuts[cell]);
+    return answer->errors[cell] + fmax(0, own ? answer->cuts[cell] : column->cut_allowance);
 }
 
 const char *brume_query_answer_bar_why(const brume_query_answer *answer, size_t cell)

@@ -93,6 +93,8 @@ typedef struct brume_query_answer {
     size_t column_count;
     brume_value *values; /* values[row * column_count + column]; their texts are the answer's own */
     double *errors;      /* of the same shape: half-widths at 95 % */
+    double *cuts; /* NULL, or of the same shape: what limits may have cut there, where rows differ;
+                     NaN: what the column says */
     brume_value (*intervals)[2]; /* ... of quantiles, at 95 %; NULL where there is none, and as a
                                     whole where no column has any */
     bool *totals;  /* NULL, or of the same shape: a key that is NULL because the row is of a

@@ -154,12 +154,8 @@ static bool write_columns(const brume_query_answer *answer, json_t *out)
     return true;
 }
 
-static json_t *cell_to_json(const brume_query_answer *answer, size_t cell, bool errors)
-{
-    return errors ? real_or_null(answer->errors[cell]) : value_to_json(&answer->values[cell]);
-}
-
-static bool write_cells(const brume_query_answer *answer, const char *name, bool errors,
+/* Of every cell its number; `numbers` NULL: its value. */
+static bool write_cells(const brume_query_answer *answer, const char *name, const double *numbers,
                         json_t *out)
 {
     json_t *rows = json_array();
@@ -169,10 +165,13 @@ static bool write_cells(const brume_query_answer *answer, const char *name, bool
         json_t *row = json_array();
         if (json_array_append_new(rows, row) != 0)
             return false;
-        for (size_t i = 0; i < answer->column_count; i++)
-            if (json_array_append_new(
-                    row, cell_to_json(answer, r * answer->column_count + i, errors)) != 0)
+        for (size_t i = 0; i < answer->column_count; i++) {
+            size_t cell = r * answer->column_count + i;
+            json_t *json = numbers ? real_or_null(numbers[cell])
+                                   : value_to_json(&answer->values[cell]);
+            if (json_array_append_new(row, json) != 0)
                 return false;
+        }
     }
     return true;
 }
@@ -295,12 +294,14 @@ brume_status brume_query_answer_record(const brume_query_answer *answer, json_t 
                                        brume_error *error)
 {
     json_t *made = json_object();
-    bool good = made && write_columns(answer, made) && write_cells(answer, "rows", false, made) &&
-                (!answer->errors_vary || write_cells(answer, "row_error_95", true, made)) &&
-                (!answer->intervals || write_intervals(answer, made)) &&
-                write_flags(answer, "rows_total", answer->totals, made) &&
-                write_flags(answer, "rows_too_few", answer->too_few, made) &&
-                (!answer->near || write_near(answer, made)) && write_cost(answer, made);
+    bool good =
+        made && write_columns(answer, made) && write_cells(answer, "rows", NULL, made) &&
+        (!answer->errors_vary || write_cells(answer, "row_error_95", answer->errors, made)) &&
+        (!answer->cuts || write_cells(answer, "rows_cut_allowance", answer->cuts, made)) &&
+        (!answer->intervals || write_intervals(answer, made)) &&
+        write_flags(answer, "rows_total", answer->totals, made) &&
+        write_flags(answer, "rows_too_few", answer->too_few, made) &&
+        (!answer->near || write_near(answer, made)) && write_cost(answer, made);
     if (!good) {
         json_decref(made);
         return brume_no_memory(error, "the answer");
@@ -493,6 +494,21 @@ static brume_status read_flags(const json_t *rows, brume_query_answer *answer, b
     return BRUME_OK;
 }
 
+static brume_status read_cuts(const json_t *rows, brume_query_answer *answer, brume_error *error)
+{
+    size_t columns = answer->column_count;
+    if (!rows)
+        return BRUME_OK;
+    answer->cuts = calloc(answer->row_count * columns + 1, sizeof *answer->cuts);
+    if (!answer->cuts)
+        return brume_no_memory(error, "the answer");
+    for (size_t i = 0; i < answer->row_count * columns; i++) {
+        const json_t *cut = json_array_get(json_array_get(rows, i / columns), i % columns);
+        answer->cuts[i] = json_is_number(cut) ? json_number_value(cut) : NAN;
+    }
+    return BRUME_OK;
+}
+
 static brume_status read_table(const json_t *record, brume_query_answer *answer, brume_error *error)
 {
     const json_t *columns = json_object_get(record, "columns");
@@ -505,6 +521,7 @@ static brume_status read_table(const json_t *record, brume_query_answer *answer,
         BRUME_TRY(read_row(json_array_get(rows, r), json_array_get(errors, r),
                            json_array_get(intervals, r), r, answer, error));
     answer->errors_vary = errors != NULL;
+    BRUME_TRY(read_cuts(json_object_get(record, "rows_cut_allowance"), answer, error));
     BRUME_TRY(read_flags(json_object_get(record, "rows_total"), answer, &answer->totals, error));
     BRUME_TRY(read_flags(json_object_get(record, "rows_too_few"), answer, &answer->too_few, error));
     return read_near(json_object_get(record, "near_threshold"), answer, error);

@@ -46,6 +46,7 @@ static void free_row(brume_answer_row *row)
     free(row->values);
     free(row->outputs);
     free(row->errors);
+    free(row->cuts);
     free(row->too_few);
     free(row->bounds);
     free(row->texts);
@@ -86,11 +87,12 @@ static brume_status fill_row(brume_answer_table *all, size_t group, brume_answer
     row->values = calloc(values + 1, sizeof *row->values);
     row->outputs = calloc(query->output_count + 1, sizeof *row->outputs);
     row->errors = calloc(query->output_count + 1, sizeof *row->errors);
+    row->cuts = calloc(query->output_count + 1, sizeof *row->cuts);
     row->too_few = calloc(query->output_count + 1, sizeof *row->too_few);
     row->bounds = calloc(query->window_count + 1, sizeof *row->bounds);
     row->texts = calloc(query->key_count + 1, sizeof *row->texts);
-    if (!row->keys || !row->values || !row->outputs || !row->errors || !row->too_few ||
-        !row->bounds || !row->texts)
+    if (!row->keys || !row->values || !row->outputs || !row->errors || !row->cuts ||
+        !row->too_few || !row->bounds || !row->texts)
         return brume_no_memory(error, "the answer");
     if (brume_flags_near(all->plan))
         row->near = brume_drawn_number(all->drawn, all->plan->units, group) <
@@ -105,8 +107,8 @@ static brume_status fill_row(brume_answer_table *all, size_t group, brume_answer
     return BRUME_OK;
 }
 
-/* Is what is shown a mean of, or divided by, a number that may be nothing but noise? Then the cell
- * says so, in place of a value far from all that is possible. */
+/* Is what is shown a mean of, or divided by, a number that may be nothing but noise, or a share
+ * that may be any? Then the cell says so, in place of a value far from all that is possible. */
 static bool has_too_few(const brume_answer_table *all, const brume_answer_row *row,
                         const brume_formula *formula)
 {
@@ -115,10 +117,13 @@ static bool has_too_few(const brume_answer_table *all, const brume_answer_row *r
         return brume_present_show(&source, formula->index, row->group, whole_beta).too_few;
     }
     brume_interval_source from = {all, row, whole_beta, NULL};
-    brume_interval divisor;
+    brume_interval bar;
+    double whole = 1;
+    if (brume_present_is_share(formula, all->plan, &whole))
+        return brume_present_interval(formula, &from, &bar) && bar.lower <= 0 && bar.upper >= whole;
     if (formula->kind == BRUME_FORMULA_DIVIDE &&
         brume_formula_count_aggregates(formula->arguments[1]) > 0 &&
-        brume_present_interval(formula->arguments[1], &from, &divisor) && divisor.lower <= 0)
+        brume_present_interval(formula->arguments[1], &from, &bar) && bar.lower <= 0)
         return true;
     for (size_t i = 0; i < formula->argument_count; i++)
         if (has_too_few(all, row, formula->arguments[i]))
@@ -138,6 +143,7 @@ static brume_status fill_outputs(brume_answer_table *all, brume_error *error)
             brume_value value = brume_formula_evaluate(shown, row->keys, row->values);
             row->outputs[i] = value;
             row->errors[i] = brume_present_error(all, row, i, NULL);
+            row->cuts[i] = NAN;
             row->too_few[i] =
                 (value.kind == BRUME_VALUE_NUMBER || value.kind == BRUME_VALUE_NULL) &&
                 has_too_few(all, row, shown);
@@ -265,8 +271,15 @@ static brume_status copy_rows(const brume_answer_table *all, brume_query_answer 
         if (!answer->near)
             return brume_no_memory(error, "the answer");
     }
+    answer->cuts = calloc(all->count * columns + 1, sizeof *answer->cuts);
+    if (!answer->cuts)
+        return brume_no_memory(error, "the answer");
+    bool any = false;
     for (size_t r = 0; r < all->count; r++) {
         const brume_answer_row *row = &all->rows[r];
+        memcpy(&answer->cuts[r * columns], row->cuts, columns * sizeof *answer->cuts);
+        for (size_t i = 0; i < columns; i++)
+            any = any || !isnan(row->cuts[i]);
         if (answer->near)
             answer->near[r] = row->near;
         memcpy(&answer->errors[r * columns], row->errors, columns * sizeof *answer->errors);
@@ -278,6 +291,10 @@ static brume_status copy_rows(const brume_answer_table *all, brume_query_answer 
             if (is_total(all->plan->query, row, all->plan->query->outputs[i].value))
                 BRUME_TRY(brume_query_answer_flag(answer, &answer->totals, r, i, error));
         }
+    }
+    if (!any) {
+        free(answer->cuts);
+        answer->cuts = NULL;
     }
     return BRUME_OK;
 }

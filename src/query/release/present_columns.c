@@ -285,10 +285,11 @@ static brume_status add_moved(const brume_answer_table *all, brume_answer_column
     }
     BRUME_TRY(brume_present_bound_windows(all, output, parts->room, error));
     for (size_t i = 0; i < all->count; i++) {
-        const brume_answer_row *row = &all->rows[i];
+        brume_answer_row *row = &all->rows[i];
         if (isnan(row->errors[output]))
             continue;
         double moved = brume_present_error(all, row, output, parts->room) - row->errors[output];
+        row->cuts[output] = moved;
         if (isnan(moved)) /* what it is divided by may be nothing at all, for example */
             column->cut_not_known = true;
         column->cut_allowance = fmax(column->cut_allowance, moved); /* skips NaN */

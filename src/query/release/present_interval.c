@@ -45,7 +45,7 @@ static bool of_literal(const brume_formula *formula, brume_interval *out)
 static bool of_window(const brume_formula *formula, const brume_interval_source *from,
                       brume_interval *out)
 {
-    *out = from->row->bounds[formula->index - from->all->plan->query->aggregate_count];
+    *out = from->row->bounds[formula->index - from->all->plan->query->aggregate_count].whole;
     return !isnan(out->lower);
 }
 
@@ -55,6 +55,70 @@ static bool hides_value(const brume_formula *formula, const brume_interval_sourc
     return value_of(formula, from).kind == BRUME_VALUE_NULL &&
            brume_formula_count_aggregates(formula) > 0;
 }
+
+/* ---- shares ---- */
+
+/* 100 * x as x, with 100; NULL: something else. */
+static const brume_formula *without_factor(const brume_formula *formula, double *factor)
+{
+    *factor = 1;
+    while (formula->kind == BRUME_FORMULA_MULTIPLY) {
+        bool first = formula->arguments[0]->kind == BRUME_FORMULA_LITERAL;
+        const brume_formula *literal = formula->arguments[first ? 0 : 1];
+        if (literal->kind != BRUME_FORMULA_LITERAL || literal->released ||
+            literal->value.kind != BRUME_VALUE_NUMBER || !(literal->value.number > 0))
+            return NULL;
+        *factor *= literal->value.number;
+        formula = formula->arguments[first ? 1 : 0];
+    }
+    return formula;
+}
+
+static bool is_never_negative(const brume_plan *plan, const brume_formula *formula)
+{
+    if (formula->kind != BRUME_FORMULA_AGGREGATE)
+        return false;
+    brume_aggregate_kind kind = plan->query->aggregates[formula->index].kind;
+    return kind < BRUME_AGGREGATE_SUM ||
+           (kind == BRUME_AGGREGATE_SUM &&
+            plan->values[plan->aggregates[formula->index].value].low >= 0);
+}
+
+/* The window that a share is of. */
+static const brume_formula *divisor_of(const brume_formula *formula)
+{
+    const brume_formula *divisor = formula->arguments[1];
+    return divisor->kind == BRUME_FORMULA_NULLIF ? divisor->arguments[0] : divisor;
+}
+
+bool brume_present_is_share(const brume_formula *formula, const brume_plan *plan, double *whole)
+{
+    if (formula->kind != BRUME_FORMULA_DIVIDE)
+        return false;
+    const brume_formula *part = without_factor(formula->arguments[0], whole);
+    const brume_formula *divisor = divisor_of(formula);
+    return part && divisor->kind == BRUME_FORMULA_WINDOW &&
+           divisor->window->function == BRUME_WINDOW_SUM && is_never_negative(plan, part) &&
+           brume_formula_equal(part, divisor->arguments[0]);
+}
+
+/* a / (a + r) grows with a and falls with r, what the other rows add up to. */
+static bool of_share(const brume_formula *formula, const brume_interval_source *from, double whole,
+                     brume_interval *out)
+{
+    const brume_formula *divisor = divisor_of(formula);
+    size_t window = divisor->index - from->all->plan->query->aggregate_count;
+    brume_interval rest = from->row->bounds[window].rest, part;
+    if (isnan(rest.lower) || !brume_present_interval(divisor->arguments[0], from, &part))
+        return false;
+    double least = fmax(0, part.lower), most = fmax(0, part.upper);
+    double below = fmax(0, rest.lower), above = fmax(0, rest.upper);
+    *out = (brume_interval){least > 0 ? whole * least / (least + above) : 0,
+                            most > 0 && below > 0 ? whole * most / (most + below) : whole};
+    return true;
+}
+
+/* ---- choices ---- */
 
 /* COALESCE and NULLIF: the argument that is shown. */
 static bool of_first_value(const brume_formula *formula, const brume_interval_source *from,
@@ -160,6 +224,9 @@ bool brume_present_interval(const brume_formula *formula, const brume_interval_s
                             brume_interval *out)
 {
     brume_interval part[2] = {{0, 0}, {0, 0}};
+    double whole = 1;
+    if (brume_present_is_share(formula, from->all->plan, &whole))
+        return of_share(formula, from, whole, out);
     switch (formula->kind) {
     case BRUME_FORMULA_AGGREGATE:
         return of_aggregate(formula, from, out);

@@ -26,15 +26,22 @@ typedef struct brume_shown {
 brume_shown brume_present_show(const brume_present_source *source, size_t aggregate, size_t group,
                                double beta);
 
+/* Where the value of a window is, and where it is without what its own row adds. The lower end of
+ * an interval is NaN where there is none. */
+typedef struct brume_window_bounds {
+    brume_interval whole, rest;
+} brume_window_bounds;
+
 /* The rows of an answer, and what they are computed from. */
 typedef struct brume_answer_row {
     brume_value *keys, *values; /* values: of aggregates, then of windows */
     brume_value *outputs;
-    double *errors;         /* NaN: none */
-    bool *too_few;          /* outputs that are NULL because they would be noise alone */
-    brume_interval *bounds; /* of windows, as brume_present_bound_windows has left them */
-    size_t group;           /* of drawn->groups */
-    bool near;              /* its units were hardly enough to be shown */
+    double *errors; /* NaN: none */
+    double *cuts;  /* of arithmetic, what limits may have cut; NaN: none, or the same in all rows */
+    bool *too_few; /* outputs that are NULL because they would be noise alone */
+    brume_window_bounds *bounds; /* of windows, as brume_present_bound_windows has left them */
+    size_t group;                /* of drawn->groups */
+    bool near;                   /* its units were hardly enough to be shown */
     char (*texts)[BRUME_KEY_TEXT];
 } brume_answer_row;
 
@@ -67,6 +74,10 @@ typedef struct brume_interval_source {
 /* Interval arithmetic over the tree; false where there is no finite interval. */
 bool brume_present_interval(const brume_formula *formula, const brume_interval_source *from,
                             brume_interval *out);
+
+/* Is the formula the share of a count, or of a sum of what is never negative, in a window that adds
+ * it up? Then it is between 0 and `whole`, whatever the noise. */
+bool brume_present_is_share(const brume_formula *formula, const brume_plan *plan, double *whole);
 
 /* Half-width at 95 % of an output in a row, around the value that is shown there; NaN: none. `cut`
  * is for the half-width of noise and cut together; NULL: of the noise alone. The windows of the

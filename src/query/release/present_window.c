@@ -267,6 +267,8 @@ static brume_cut cut_of_sum(const bounding *b, double count)
 /* The interval of a sum of noisy numbers of one measure. */
 static brume_interval bound_sum(const bounding *b, double raw, size_t count)
 {
+    if (count == 0)
+        return (brume_interval){0, 0};
     double width = brume_terms_width_of_sum(b->all->terms, (size_t)b->measure, count, b->beta);
     brume_cut cut = b->cut ? cut_of_sum(b, (double)count) : (brume_cut){0, 0};
     return (brume_interval){raw - width - cut.less, raw + width + cut.more};
@@ -278,15 +280,20 @@ typedef struct running_interval {
     brume_interval sum, least, greatest;
 } running_interval;
 
+/* The noisy number of the measure in the row of a place. */
+static double raw_of(const bounding *b, size_t at)
+{
+    const brume_measure *measure = &b->all->terms->measures[b->measure];
+    size_t group = b->all->whole[b->places[at].row].group;
+    return brume_drawn_number(b->all->drawn, b->measure, group) *
+           brume_plan_step(b->all->plan, measure);
+}
+
 static void add_cell(const bounding *b, size_t at, running_interval *met)
 {
     brume_interval cell = b->cells[at];
-    if (b->measure >= 0) {
-        const brume_plan *plan = b->all->plan;
-        size_t group = b->all->whole[b->places[at].row].group;
-        met->raw += brume_drawn_number(b->all->drawn, b->measure, group) *
-                    brume_plan_step(plan, &b->all->terms->measures[b->measure]);
-    }
+    if (b->measure >= 0)
+        met->raw += raw_of(b, at);
     bool first = met->count == 0;
     met->count++;
     met->sum.lower += cell.lower;
@@ -321,6 +328,17 @@ static brume_interval bound_running(const bounding *b, const running_interval *m
     default:
         return none;
     }
+}
+
+/* Of a sum without the place itself. */
+static brume_interval bound_rest(const bounding *b, const running_interval *met, size_t at)
+{
+    if (b->formula->window->function != BRUME_WINDOW_SUM)
+        return (brume_interval){NAN, NAN};
+    if (b->measure >= 0)
+        return bound_sum(b, met->raw - raw_of(b, at), (size_t)met->count - 1);
+    return (brume_interval){met->sum.lower - b->cells[at].lower,
+                            met->sum.upper - b->cells[at].upper};
 }
 
 static int compare_numbers(const void *left, const void *right)
@@ -365,8 +383,8 @@ static void bound_ranks(const bounding *b, size_t from, size_t to)
         if (b->formula->window->function == BRUME_WINDOW_DENSE_RANK)
             before = fmin(before, 1); /* they may be equal */
         double last = (double)count_above(b->highs, count, low, true);
-        b->all->whole[b->places[i].row].bounds[window] = has ? (brume_interval){before + 1, last}
-                                                             : (brume_interval){NAN, NAN};
+        b->all->whole[b->places[i].row].bounds[window].whole =
+            has ? (brume_interval){before + 1, last} : (brume_interval){NAN, NAN};
     }
 }
 
@@ -384,7 +402,8 @@ static void bound_partition(const bounding *b, size_t from, size_t to)
             add_cell(b, j, &met);
         brume_interval interval = bound_running(b, &met);
         for (size_t j = i; j < end; j++)
-            b->all->whole[b->places[j].row].bounds[window] = interval;
+            b->all->whole[b->places[j].row].bounds[window] =
+                (brume_window_bounds){interval, bound_rest(b, &met, j)};
     }
 }
 

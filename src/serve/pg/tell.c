@@ -74,6 +74,12 @@ static bool add_allowance(const json_t *column, const json_t *noise, double *bar
 bool brume_pg_bar(const json_t *answer, size_t row, size_t column, double *bar)
 {
     const json_t *about = json_array_get(columns_of(answer), column);
+    const json_t *bars = json_object_get(answer, "rows_bar_95");
+    if (bars) {
+        const json_t *own = json_array_get(json_array_get(bars, row), column);
+        *bar = json_number_value(own);
+        return json_is_number(own);
+    }
     const json_t *errors = json_object_get(answer, "row_error_95");
     const json_t *noise = json_object_get(about, "error_95");
     if (json_is_array(errors) && json_array_size(errors) > 0)
