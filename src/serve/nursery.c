@@ -23,6 +23,7 @@
 #include <jansson.h>
 
 #include "base/error.h"
+#include "serve/pg/catalog/catalog.h"
 
 enum { STACKS = 64 << 20, LOOK_AROUND = 100 };
 
@@ -96,6 +97,8 @@ brume_status brume_call_session(brume_session *session, const brume_pool_request
         return brume_session_query(session, request->sql, request->options, rows, json, error);
     if (request->sql && strcmp(request->command, "explain") == 0)
         return brume_session_explain(session, request->sql, request->options, json, error);
+    if (request->sql && strcmp(request->command, "catalog") == 0)
+        return brume_pg_catalog_call(session, request->sql, request->options, json, error);
     return brume_session_call(session, request->command, request->options, json, error);
 }
 

@@ -224,6 +224,9 @@ static brume_status try_free_part(pool_job *job, char **json, brume_error *error
 
 /* ---- a call ---- */
 
+/* Seconds that a query of the catalog may take: whoever writes it may make it endless. */
+static const double catalog_patience = 5;
+
 static brume_status call(brume_session *session, pool_job *job, brume_pool_result *result)
 {
     const brume_pool_request request = request_of(job);
@@ -261,6 +264,8 @@ static void run_job(brume_pool *pool, pool_job *job)
     brume_pool_result result = {0};
     brume_session *session = NULL;
     const brume_pool_request request = request_of(job);
+    if (strcmp(job->command, "catalog") == 0)
+        job->child_until = brume_pool_now() + catalog_patience;
     pthread_mutex_unlock(&pool->lock);
     result.status = job->is_trial ? try_free_part(job, &result.json, &result.error)
                     : brume_pool_is_stream_step(job->command)

@@ -10,6 +10,7 @@
 #include <openssl/sha.h>
 
 #include "base/error.h"
+#include "serve/pg/catalog/catalog.h"
 
 static const char explanation[] =
     "{\"columns\":[{\"name\":\"k\",\"role\":\"key\",\"type\":\"text\"},"
@@ -31,7 +32,6 @@ static const char cut_answer[] =
     "\"notes\":[\"Each patient counts with at most 9 visits.\",\"a: Pay more.\"],"
     "\"cost\":{\"epsilon\":0.1,\"delta\":2.00001e-8,\"rho\":null},"
     "\"remaining\":{\"epsilon\":0.9,\"delta\":1.9999999999999996e-7},\"cached\":false}";
-static const char datasets[] = "{\"datasets\":[{\"name\":\"t\"}]}";
 static const char shown[] =
     "{\"dataset\":\"t\",\"unit\":\"who\",\"columns\":[{\"name\":\"who\",\"type\":\"text\"},"
     "{\"name\":\"k\",\"type\":\"text\",\"domain\":[\"x\",\"y\"]},"
@@ -47,6 +47,13 @@ brume_status fake_run(void *context, const char *command, const char *sql, const
         snprintf(peer->last_sql, sizeof peer->last_sql, "%s", sql);
     if (options)
         snprintf(peer->last_options, sizeof peer->last_options, "%s", options);
+    if (strcmp(command, "catalog") == 0) {
+        json_t *list = json_pack("[o]", json_loads(shown, 0, NULL));
+        brume_status status = brume_pg_catalog_answer(list, sql, options, json, error);
+        peer->others++;
+        json_decref(list);
+        return status;
+    }
     if (sql && strstr(sql, "bad"))
         return brume_fail(error, BRUME_EUNSUPPORTED, "ask better", "this is bad");
     if (strcmp(command, "explain") == 0) {
@@ -57,7 +64,6 @@ brume_status fake_run(void *context, const char *command, const char *sql, const
         text = sql && strstr(sql, "cut") ? cut_answer : answer;
     } else {
         peer->others++;
-        text = strcmp(command, "datasets") == 0 ? datasets : shown;
     }
     *json = strdup(text);
     return *json ? BRUME_OK : brume_no_memory(error, "the answer");
@@ -133,14 +139,11 @@ static void serve(fake_peer *peer, const uint8_t *bytes, size_t length, bool sta
     peer->in = bytes;
     peer->in_length = length;
     peer->at = 0;
-    struct brume_pg_catalog **kept = started ? peer->catalog : NULL;
-    static brume_pg_connection connection; /* a catalog that is kept asks it for its settings */
-    connection = (brume_pg_connection){.wire = wire,
-                                       .backend = &backend,
-                                       .settings = brume_pg_settings_open(),
-                                       .catalog = kept ? *kept : NULL,
-                                       .number = 1,
-                                       .transaction = 'I'};
+    brume_pg_connection connection = {.wire = wire,
+                                      .backend = &backend,
+                                      .settings = brume_pg_settings_open(),
+                                      .number = 1,
+                                      .transaction = 'I'};
     bool goes_on = started;
     if (started) {
         connection.user = strdup("alice");
@@ -150,10 +153,6 @@ static void serve(fake_peer *peer, const uint8_t *bytes, size_t length, bool sta
     }
     if (goes_on)
         brume_pg_serve(&connection);
-    if (kept) {
-        *kept = connection.catalog;
-        connection.catalog = NULL;
-    }
     brume_pg_connection_clear(&connection);
     brume_pg_wire_close(wire);
     free(wire);

@@ -12,9 +12,6 @@ typedef struct fake_peer {
     /* Calls of the backend. */
     size_t explains, queries, others;
     char last_sql[2048], last_options[512];
-    /* Where the catalog is left for the next connection of a user who has started: to make one
-     * takes longer than all else. NULL: every connection makes its own. */
-    struct brume_pg_catalog **catalog;
 } fake_peer;
 
 /* A backend whose dataset `t` has the columns k (text), n (count) and a (average); `explain`

@@ -112,3 +112,10 @@ SELECT s.nspname, y.typname FROM pg_type y JOIN pg_namespace s ON s.oid = y.typn
 SHOW timezone;
 -- 1
 SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema';
+
+-- what an object mapper reads of constraints, and what else SQL has: 0
+SELECT k.conrelid, array_agg(k.attname ORDER BY k.place) AS columns, k.conname FROM (SELECT c.conrelid, c.conname, c.place, a.attname FROM pg_catalog.pg_attribute a JOIN (SELECT conrelid, conname, unnest(conkey) AS number, generate_subscripts(conkey, 1) AS place FROM pg_catalog.pg_constraint WHERE contype = 'p') AS c ON a.attnum = c.number AND a.attrelid = c.conrelid) AS k GROUP BY k.conrelid, k.conname;
+-- 1
+SELECT DISTINCT ON (c.relnamespace) c.relname, c.tableoid::regclass, x.n FROM pg_class c, LATERAL (SELECT count(*) AS n FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY ('{1,2}'::int2[])) x ORDER BY c.relnamespace;
+-- 1
+SELECT at.relname AS show, at.oid::regclass || ' is public' COLLATE "C" FROM pg_catalog.pg_class at WHERE at.relname OPERATOR(pg_catalog.~*) '^VIS' FOR UPDATE;

@@ -11,7 +11,7 @@
 #include "check.h"
 
 #include "fake_backend.h"
-#include "serve/pg/catalog/print.h"
+#include "serve/pg/catalog/rewrite.h"
 
 /* ---- messages of a client ---- */
 
@@ -388,33 +388,65 @@ static void what_is_open_is_bounded(void **state)
     fake_clear(&peer);
 }
 
-static void what_cannot_be_translated_has_names_and_no_rows(void **state)
+static void what_cannot_be_answered_has_names_and_no_sql(void **state)
 {
     (void)state;
     static const struct {
         const char *sql, *names;
     } cases[] = {
-        {"SELECT DISTINCT ON (relname) relname, oid AS o FROM pg_class", "relname o"},
         {"SELECT nothing_like_it(oid), relname || 'x', 3 FROM pg_class",
          "nothing_like_it ?column? ?column?"},
-        {"SELECT relname::text COLLATE \"C\", CASE WHEN true THEN 1 END, nosuch FROM pg_class",
-         "relname case nosuch"},
+        {"SELECT relname::text COLLATE \"C\", CASE WHEN true THEN 1 END, no(1) AS o FROM pg_class",
+         "relname case o"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         PgQuery__ParseResult *tree = NULL;
-        brume_pg_translation made;
+        brume_pg_rewritten made;
         brume_error error;
         int position;
         char names[200] = "";
         assert_int_equal(brume_pg_parse(cases[i].sql, &tree, &position, &error), BRUME_OK);
-        assert_int_equal(brume_pg_translate(tree->stmts[0]->stmt->select_stmt, &made, &error),
-                         BRUME_OK);
+        assert_int_equal(brume_pg_rewrite(tree, &made, &error), BRUME_OK);
         assert_null(made.sql);
-        for (size_t j = 0; j < made.columns.column_count; j++)
+        for (size_t j = 0; j < made.output_count; j++)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", j ? " " : "",
-                     made.columns.columns[j].name);
+                     made.outputs[j].name);
         assert_string_equal(names, cases[i].names);
-        brume_pg_translation_clear(&made);
+        brume_pg_rewritten_clear(&made);
+        pg_query__parse_result__free_unpacked(tree, NULL);
+    }
+}
+
+/* Each line: a query, and what DuckDB is asked. */
+static void names_become_those_of_the_database(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"SELECT c.relname, 'x'::regclass::text AS t FROM pg_catalog.pg_class c",
+         "SELECT c.relname AS relname, brume_regclass_text(brume_to_regclass('x')) AS t "
+         "FROM main.pg_class c"},
+        {"SELECT relname !~ 'a' OR relname ILIKE 'b' AS r FROM pg_class",
+         "SELECT brume_not_matches(relname, 'a') OR brume_ilike(relname, 'b') AS r "
+         "FROM main.pg_class pg_class"},
+        {"WITH a AS (SELECT 1 AS n) SELECT * FROM a",
+         "WITH \"with a\" AS (SELECT 1 AS n) SELECT * FROM \"with a\" a"},
+        {"SELECT oid = ANY('{1}') AS f, tableoid, pg_relation_size(oid) FROM pg_type",
+         "SELECT brume_has(brume_array('{1}'), brume_text(oid)) AS f, 1247::int8 AS tableoid, "
+         "NULL::text AS pg_relation_size FROM main.pg_type pg_type"},
+        {"SELECT k.word, n FROM pg_get_keywords() AS k, generate_series(1, 2) AS n",
+         "SELECT k.word AS word, n AS n FROM main.pg_get_keywords k, "
+         "unnest(brume_generate_series(1, 2)) n(n)"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        PgQuery__ParseResult *tree = NULL;
+        brume_pg_rewritten made;
+        brume_error error;
+        int position;
+        assert_int_equal(brume_pg_parse(cases[i][0], &tree, &position, &error), BRUME_OK);
+        assert_int_equal(brume_pg_rewrite(tree, &made, &error), BRUME_OK);
+        assert_non_null(made.sql);
+        assert_string_equal(made.sql, cases[i][1]);
+        brume_pg_rewritten_clear(&made);
         pg_query__parse_result__free_unpacked(tree, NULL);
     }
 }
@@ -504,7 +536,8 @@ int main(void)
         cmocka_unit_test(after_an_error_messages_are_skipped_until_sync),
         cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(what_is_open_is_bounded),
-        cmocka_unit_test(what_cannot_be_translated_has_names_and_no_rows),
+        cmocka_unit_test(what_cannot_be_answered_has_names_and_no_sql),
+        cmocka_unit_test(names_become_those_of_the_database),
         cmocka_unit_test(scram_accepts_the_password_and_no_other),
         cmocka_unit_test(a_start_without_a_proof_is_refused),
     };

@@ -11,13 +11,12 @@
 
 #include "serve/http/record.h"
 
-enum { MOST_BUCKETS = 4096, CODES = 600, AT_ONCE = 4 };
+enum { MOST_BUCKETS = 4096, CODES = 600 };
 
 typedef struct bucket {
     char *user;
     double level, time; /* requests that may pass, as of `time` */
     size_t connections; /* that are open */
-    size_t working;     /* of these, in their own threads */
     uint64_t held;      /* bytes of answers */
 } bucket;
 
@@ -26,7 +25,6 @@ struct brume_http_guard {
     double rate;
     size_t connections;
     uint64_t memory;
-    pthread_cond_t worked;
     FILE *log;
     brume_http_record *record; /* NULL: none */
     bucket *buckets;
@@ -45,7 +43,6 @@ brume_http_guard *brume_http_guard_open(const brume_http_guard_options *options)
         return NULL;
     }
     pthread_mutex_init(&guard->lock, NULL);
-    pthread_cond_init(&guard->worked, NULL);
     guard->rate = options->rate;
     guard->connections = options->connections;
     guard->memory = options->memory;
@@ -74,7 +71,6 @@ void brume_http_guard_close(brume_http_guard *guard)
     forget(guard, true);
     free(guard->buckets);
     brume_http_record_close(guard->record);
-    pthread_cond_destroy(&guard->worked);
     pthread_mutex_destroy(&guard->lock);
     free(guard);
 }
@@ -168,29 +164,6 @@ void brume_http_guard_drop(brume_http_guard *guard, const char *user, size_t byt
     bucket *mine = known_bucket(guard, user);
     if (mine)
         mine->held -= bytes < mine->held ? bytes : mine->held;
-    pthread_mutex_unlock(&guard->lock);
-}
-
-void brume_http_guard_begin(brume_http_guard *guard, const char *user)
-{
-    pthread_mutex_lock(&guard->lock);
-    bucket *mine = known_bucket(guard, user);
-    while (mine && mine->working >= AT_ONCE) {
-        pthread_cond_wait(&guard->worked, &guard->lock);
-        mine = known_bucket(guard, user); /* the list may have moved */
-    }
-    if (mine)
-        mine->working++;
-    pthread_mutex_unlock(&guard->lock);
-}
-
-void brume_http_guard_end(brume_http_guard *guard, const char *user)
-{
-    pthread_mutex_lock(&guard->lock);
-    bucket *mine = known_bucket(guard, user);
-    if (mine && mine->working > 0)
-        mine->working--;
-    pthread_cond_broadcast(&guard->worked);
     pthread_mutex_unlock(&guard->lock);
 }
 

@@ -38,11 +38,6 @@ void brume_http_guard_leave(brume_http_guard *guard, const char *user);
 bool brume_http_guard_hold(brume_http_guard *guard, const char *user, size_t bytes);
 void brume_http_guard_drop(brume_http_guard *guard, const char *user, size_t bytes);
 
-/* Work in the thread of a connection, around which these two are called: of one user little runs at
- * a time, and the rest waits. */
-void brume_http_guard_begin(brume_http_guard *guard, const char *user);
-void brume_http_guard_end(brume_http_guard *guard, const char *user);
-
 /* Can requests be recorded now? Where not, none may run. */
 bool brume_http_guard_records(brume_http_guard *guard);
 

@@ -30,8 +30,6 @@ typedef struct brume_pg_backend {
     /* Keep so many bytes less of answers for the user, and then so many more; false: there is no
      * room for more. NULL: any number. */
     bool (*hold)(void *context, size_t more, size_t less);
-    /* Called before and after work in the thread of the connection; may wait. NULL: none. */
-    void (*work)(void *context, bool begins);
     void *context;
 } brume_pg_backend;
 
@@ -63,13 +61,10 @@ typedef struct brume_pg_portal {
     size_t held;
 } brume_pg_portal;
 
-struct brume_pg_catalog;
-
 typedef struct brume_pg_connection {
     brume_pg_wire *wire;
     const brume_pg_backend *backend;
     brume_pg_settings *settings;
-    struct brume_pg_catalog *catalog; /* made when it is first needed */
     char *user, *database;
     uint64_t issued; /* the journal row of the token that was shown */
     int32_t number;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "serve/pg/catalog/catalog.h"
+#include "serve/pg/connection.h"
 #include "serve/pg/connection.h"
 
 /* ---- errors ---- */
@@ -221,7 +221,6 @@ void brume_pg_connection_clear(brume_pg_connection *connection)
     brume_pg_drop_prepared(connection, NULL);
     free((void *)connection->portals);
     free((void *)connection->prepared);
-    brume_pg_catalog_close(connection->catalog);
     brume_pg_settings_close(connection->settings);
     free(connection->user);
     free(connection->database);

@@ -153,18 +153,6 @@ static bool hold(void *context, size_t more, size_t less)
     return more == 0 || brume_http_guard_hold(guard, self->user, more);
 }
 
-/* Queries of the catalog run in the thread of the connection. */
-static void work(void *context, bool begins)
-{
-    const client *self = context;
-    if (!self->server->guard)
-        return;
-    if (begins)
-        brume_http_guard_begin(self->server->guard, self->user);
-    else
-        brume_http_guard_end(self->server->guard, self->user);
-}
-
 /* ---- one connection ---- */
 
 static void put_key(client *self)
@@ -205,7 +193,7 @@ static bool enter(client *self, const brume_pg_connection *connection)
 
 static void serve_client(client *self)
 {
-    brume_pg_backend backend = {.run = run, .hold = hold, .work = work, .context = self};
+    brume_pg_backend backend = {.run = run, .hold = hold, .context = self};
     brume_pg_connection connection = {.wire = &self->wire,
                                       .backend = &backend,
                                       .settings = brume_pg_settings_open(),
