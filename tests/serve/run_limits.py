@@ -7,7 +7,6 @@ A user asks for work that never ends, or for more than there is room for; anothe
 all the same, and so is everybody when the first one has ended.
 """
 import json
-import os
 import socket
 import subprocess
 import sys
