@@ -27,13 +27,19 @@ typedef struct brume_pg_backend {
      * *outcome is set also on an error. The caller frees *json with brume_free. */
     brume_status (*run)(void *context, const char *command, const char *sql, const char *options,
                         char **json, brume_pg_outcome *outcome, brume_error *error);
-    /* Keep so many bytes less of answers for the user, and then so many more; false: there is no
-     * room for more. NULL: any number. */
+    /* Keep so many bytes less for the user, and then so many more; false: there is no room for
+     * more. NULL: any number. */
     bool (*hold)(void *context, size_t more, size_t less);
     void *context;
 } brume_pg_backend;
 
 enum { BRUME_PG_TAG = 64 }; /* bytes of a CommandComplete */
+
+/* So many bytes are counted with what a user may keep. */
+typedef struct brume_pg_held {
+    const brume_pg_backend *backend;
+    size_t bytes;
+} brume_pg_held;
 
 /* A statement that was prepared. */
 typedef struct brume_pg_prepared {
@@ -43,6 +49,7 @@ typedef struct brume_pg_prepared {
     size_t type_count;
     bool is_described; /* the client was told the columns */
     brume_pg_table described;
+    brume_pg_held held;
 } brume_pg_prepared;
 
 /* A statement that is bound to values, or a cursor. */
@@ -57,8 +64,7 @@ typedef struct brume_pg_portal {
     brume_pg_table table;
     size_t at;              /* so many rows were sent; of a cursor: it stands on this row, from 1 */
     char tag[BRUME_PG_TAG]; /* CommandComplete, where it is not SELECT */
-    const brume_pg_backend *holder; /* with whom `held` bytes of the table are counted */
-    size_t held;
+    brume_pg_held held;
 } brume_pg_portal;
 
 typedef struct brume_pg_connection {
@@ -204,8 +210,8 @@ void brume_pg_drop_portal(brume_pg_connection *connection, const char *name);
 void brume_pg_drop_portals(brume_pg_connection *connection, bool keep_held);
 void brume_pg_portal_free(brume_pg_portal *portal);
 
-/* Count the rows of a portal that has run with what its user may have kept; refused, it has not
- * run. */
+/* Count what a portal keeps, its rows if it has run, with what its user may keep; refused, it has
+ * not run. */
 BRUME_MUST_USE brume_status brume_pg_portal_hold(brume_pg_connection *connection,
                                                  brume_pg_portal *portal, brume_error *error);
 

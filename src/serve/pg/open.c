@@ -50,10 +50,37 @@ void brume_pg_notice(brume_pg_connection *connection, const char *severity, cons
     brume_pg_put_report(&connection->wire->out, 'N', &report);
 }
 
+/* ---- what a user may keep ---- */
+
+static void let_go(brume_pg_held *held)
+{
+    if (held->bytes > 0)
+        (void)held->backend->hold(held->backend->context, 0, held->bytes);
+    *held = (brume_pg_held){0};
+}
+
+/* So many bytes in the place of those that were held before. */
+static brume_status hold(brume_pg_connection *connection, brume_pg_held *held, size_t bytes,
+                         brume_error *error)
+{
+    const brume_pg_backend *backend = connection->backend;
+    let_go(held);
+    if (!backend->hold)
+        return BRUME_OK;
+    if (!backend->hold(backend->context, bytes, 0))
+        return brume_pg_refuse(
+            connection, "53200",
+            "close cursors and statements; what was paid for is read again, free of charge", error,
+            "what your connections keep takes all the memory that there is for it");
+    *held = (brume_pg_held){backend, bytes};
+    return BRUME_OK;
+}
+
 /* ---- prepared statements ---- */
 
 void brume_pg_prepared_free(brume_pg_prepared *prepared)
 {
+    let_go(&prepared->held);
     brume_pg_statement_close(prepared->statement);
     brume_pg_table_clear(&prepared->described);
     free(prepared->types);
@@ -89,7 +116,7 @@ static bool grow(void **list, size_t count)
     return grown != NULL;
 }
 
-/* Is there room for one more text? Trees take many times their text, so that texts are limited. */
+/* Is there room for one more text? */
 static bool has_room(const brume_pg_connection *connection, const char *text)
 {
     size_t bytes = strlen(text);
@@ -117,6 +144,8 @@ brume_status brume_pg_add_prepared(brume_pg_connection *connection, brume_pg_pre
                                  BRUME_PG_MOST_OPEN);
     else if (!grow((void **)&connection->prepared, connection->prepared_count))
         status = brume_no_memory(error, "the statement");
+    else
+        status = hold(connection, &prepared->held, prepared->statement->bytes, error);
     if (status != BRUME_OK) {
         brume_pg_prepared_free(prepared);
         return status;
@@ -131,8 +160,7 @@ void brume_pg_portal_free(brume_pg_portal *portal)
 {
     if (!portal)
         return;
-    if (portal->held > 0)
-        (void)portal->holder->hold(portal->holder->context, 0, portal->held);
+    let_go(&portal->held);
     brume_pg_statement_close(portal->statement);
     brume_pg_table_clear(&portal->table);
     brume_pg_table_clear(&portal->promised);
@@ -144,20 +172,13 @@ void brume_pg_portal_free(brume_pg_portal *portal)
 brume_status brume_pg_portal_hold(brume_pg_connection *connection, brume_pg_portal *portal,
                                   brume_error *error)
 {
-    const brume_pg_backend *holder = connection->backend;
-    size_t bytes = holder->hold ? brume_pg_table_bytes(&portal->table) : 0;
-    if (bytes == 0 || holder->hold(holder->context, bytes, portal->held)) {
-        portal->holder = holder;
-        portal->held = bytes;
-        return BRUME_OK;
+    size_t bytes = portal->statement->bytes + brume_pg_table_bytes(&portal->table);
+    brume_status status = hold(connection, &portal->held, bytes, error);
+    if (status != BRUME_OK) {
+        brume_pg_table_clear(&portal->table);
+        portal->has_columns = portal->is_run = false;
     }
-    brume_pg_table_clear(&portal->table);
-    portal->held = 0;
-    portal->has_columns = portal->is_run = false;
-    return brume_pg_refuse(connection, "53200",
-                           "close cursors; what was paid for is read again, free of charge", error,
-                           "the rows that your connections keep take all the memory that there is "
-                           "for them");
+    return status;
 }
 
 brume_pg_portal *brume_pg_find_portal(const brume_pg_connection *connection, const char *name)
@@ -207,6 +228,8 @@ brume_status brume_pg_add_portal(brume_pg_connection *connection, brume_pg_porta
                                  BRUME_PG_MOST_OPEN);
     else if (!grow((void **)&connection->portals, connection->portal_count))
         status = brume_no_memory(error, "the cursor");
+    else
+        status = brume_pg_portal_hold(connection, portal, error);
     if (status != BRUME_OK) {
         brume_pg_portal_free(portal);
         return status;

@@ -142,7 +142,7 @@ static brume_status run(void *context, const char *command, const char *sql, con
     return status;
 }
 
-/* Rows that were made for the client are kept until they are sent, or the cursor is closed. */
+/* Rows are kept until they are sent or the cursor is closed, statements until they are. */
 static bool hold(void *context, size_t more, size_t less)
 {
     const client *self = context;
@@ -212,6 +212,7 @@ static void serve_client(client *self)
         put_key(self);
         brume_pg_serve(&connection);
         brume_pg_drop_portals(&connection, false); /* while the user is still counted */
+        brume_pg_drop_prepared(&connection, NULL);
         if (self->server->guard)
             brume_http_guard_leave(self->server->guard, connection.user);
     }

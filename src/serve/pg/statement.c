@@ -137,6 +137,14 @@ static bool note_parameter(void *context, const ProtobufCMessage *message)
     return true;
 }
 
+static bool add_size(void *context, const ProtobufCMessage *message)
+{
+    enum { AROUND = 32 }; /* the pointer to it, and what malloc adds */
+    size_t *bytes = context;
+    *bytes += message->descriptor->sizeof_message + AROUND;
+    return true;
+}
+
 brume_status brume_pg_statement_open(const char *text, brume_pg_statement **out, int *position,
                                      brume_error *error)
 {
@@ -155,7 +163,8 @@ brume_status brume_pg_statement_open(const char *text, brume_pg_statement **out,
         free(copy);
         return brume_no_memory(error, "the statement");
     }
-    *made = (brume_pg_statement){.text = copy, .tree = tree};
+    *made = (brume_pg_statement){.text = copy, .tree = tree, .bytes = strlen(text)};
+    brume_pg_visit(&tree->base, add_size, &made->bytes);
     if (tree->n_stmts == 1) {
         made->node = tree->stmts[0]->stmt;
         made->kind = kind_of(made->node);

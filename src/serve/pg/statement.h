@@ -30,6 +30,7 @@ typedef struct brume_pg_statement {
     PgQuery__ParseResult *tree;
     const PgQuery__Node *node; /* of the tree; NULL where it is empty */
     size_t parameter_count;    /* the highest $n; of PREPARE 0: they are of its query */
+    size_t bytes;              /* about so much memory it takes: many times its text */
 } brume_pg_statement;
 
 /* The statements of a text, each alone. ESYNTAX (nothing is given then), with the position. Free
