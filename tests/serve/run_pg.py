@@ -452,6 +452,24 @@ def nothing_but_the_catalog_can_be_named(programs):
         raw.close()
 
 
+def what_a_user_is_told_is_not_another_users(programs):
+    """Users take turns in the processes that answer, of which there are fewer than questions here."""
+    with PgServer(programs) as server:
+        raws = {}
+        for name in ("ann", "bob"):
+            raws[name] = server.raw()
+            raws[name].login(name, server.tokens[name])
+            raws[name].query(f"SET application_name = 'of {name}'")
+        for _ in range(16):
+            for name, raw in raws.items():
+                got = raw.query("SELECT current_user || ' ' || s.setting || ' ' || a.usename FROM pg_settings s, "
+                                "pg_stat_activity a WHERE s.name = 'application_name'")
+                said = [m[1][6:] for m in got if m[0] == b"D"]
+                check(said == [f"{name} of {name} {name}".encode()], (name, got))
+        for raw in raws.values():
+            raw.close()
+
+
 TESTS = [
     psql_lists_and_describes_tables, what_tools_ask_of_the_catalog_is_answered, prices_are_asked_for_told_and_charged_once, describing_spends_nothing,
     refusals_have_a_state_and_spend_nothing, who_is_unknown_learns_nothing,
@@ -462,6 +480,7 @@ TESTS = [
     what_was_charged_and_failed_counts_in_the_cap, a_free_answer_is_given_above_the_cap,
     prepare_and_execute_are_statements_too, channels_are_bound_to_the_certificate,
     old_versions_and_ciphers_of_tls_are_refused, a_query_of_the_catalog_ends, nothing_but_the_catalog_can_be_named,
+    what_a_user_is_told_is_not_another_users,
 ]
 
 if __name__ == "__main__":

@@ -97,8 +97,7 @@ static void write_relation(FILE *out, const brume_pg_relation *relation)
         fprintf(out, "%s\"%s\" %s%s", comma, name, known ? known->stored : "text",
                 is_array ? "[]" : "");
     }
-    fprintf(out, "); INSERT INTO shown_relation VALUES (%u, '%s', '%s');", relation->oid,
-            relation->schema, relation->name);
+    fputs(");", out);
 }
 
 /* Lock-down: in memory, nothing outside of it, nothing on disk, one thread, and no way to change
@@ -109,7 +108,8 @@ static const char settle[] =
     "SET integer_division = true;"
     "SET default_null_order = 'nulls_last_on_asc_first_on_desc';"
     "SET enable_external_access = false; SET lock_configuration = true; BEGIN;"
-    "CREATE TABLE shown_session(username text, database text, number int4, version text);"
+    "CREATE TABLE shown_session(username text, database text, version text);"
+    "CREATE TABLE shown_connection(number int4);"
     "CREATE TABLE shown_setting(name text, setting text, description text);"
     "CREATE TABLE shown_schema(number int8, name text);"
     "CREATE TABLE shown_table(number int8, space int8, schema text, name text, width int4,"
@@ -132,15 +132,18 @@ static brume_status open_catalog(brume_error *error)
     fputs(settle, all.out);
     for (size_t i = 0; i < brume_pg_relation_count; i++)
         write_relation(all.out, &brume_pg_relations[i]);
+    fputs("INSERT INTO shown_relation VALUES ", all.out);
+    for (size_t i = 0; i < brume_pg_relation_count; i++)
+        fprintf(all.out, "%s(%u, '%s', '%s')", i ? "," : "", brume_pg_relations[i].oid,
+                brume_pg_relations[i].schema, brume_pg_relations[i].name);
+    fputs("; INSERT INTO shown_type VALUES ", all.out);
     for (size_t i = 0; i < brume_pg_type_count; i++) {
         const brume_pg_type *one = &brume_pg_types[i];
-        fprintf(
-            all.out,
-            "INSERT INTO shown_type VALUES (%u, '%s', '%s', %d, '%c', '%c', %d = 1, %u, %u, '%s');",
-            one->oid, one->name, one->sql_name, one->length, one->kind, one->category,
-            one->preferred, one->element, one->array, one->input);
+        fprintf(all.out, "%s(%u, '%s', '%s', %d, '%c', '%c', %d = 1, %u, %u, '%s')", i ? "," : "",
+                one->oid, one->name, one->sql_name, one->length, one->kind, one->category,
+                one->preferred, one->element, one->array, one->input);
     }
-    fputs("INSERT INTO shown_type SELECT array_oid, '_' || name, sql_name || '[]', -1, 'b', 'A',"
+    fputs("; INSERT INTO shown_type SELECT array_oid, '_' || name, sql_name || '[]', -1, 'b', 'A',"
           " false, oid, 0, 'array_in' FROM shown_type WHERE array_oid > 0;",
           all.out);
     for (size_t i = 0; i < sizeof macros / sizeof *macros; i++)
@@ -254,15 +257,22 @@ static void add_table(FILE *out, const char *schema, long long space, const char
     }
 }
 
-static void write_datasets(FILE *out, const json_t *shown)
+/* `from`: [answers of show, user, database]. */
+static void write_datasets(FILE *out, const json_t *from)
 {
     const json_t *one, *table, *tables;
+    char version[160];
     size_t i, j;
-    fputs("DELETE FROM shown_schema; DELETE FROM shown_table; DELETE FROM shown_column;"
-          "INSERT INTO shown_schema VALUES (11, 'pg_catalog'), (13000, 'information_schema'),"
-          " (2200, 'public');",
+    snprintf(version, sizeof version,
+             "PostgreSQL 15.0 (brume %s), differential privacy: answers have noise",
+             brume_session_version());
+    fputs("DELETE FROM shown_session; DELETE FROM shown_schema; DELETE FROM shown_table;"
+          "DELETE FROM shown_column; INSERT INTO shown_schema VALUES (11, 'pg_catalog'),"
+          " (13000, 'information_schema'), (2200, 'public');",
           out);
-    json_array_foreach (shown, i, one) {
+    insert(out, "shown_session", "$$$", json_string_value(json_array_get(from, 1)),
+           json_string_value(json_array_get(from, 2)), version);
+    json_array_foreach (json_array_get(from, 0), i, one) {
         const char *name = string_in(one, "dataset");
         tables = json_object_get(one, "tables");
         if (name && !tables)
@@ -277,15 +287,11 @@ static void write_datasets(FILE *out, const json_t *shown)
 
 static void write_connection(FILE *out, const json_t *options)
 {
-    char version[160];
     size_t i;
     const json_t *one;
-    fputs("DELETE FROM shown_session; DELETE FROM shown_setting;", out);
-    snprintf(version, sizeof version,
-             "PostgreSQL 15.0 (brume %s), differential privacy: answers have noise",
-             brume_session_version());
-    insert(out, "shown_session", "$$%$", string_in(options, "user"), string_in(options, "database"),
-           (long long)json_integer_value(json_object_get(options, "number")), version);
+    fputs("DELETE FROM shown_connection; DELETE FROM shown_setting;", out);
+    insert(out, "shown_connection", "%",
+           (long long)json_integer_value(json_object_get(options, "number")));
     json_array_foreach (json_object_get(options, "settings"), i, one)
         insert(out, "shown_setting", "$$$", json_string_value(json_array_get(one, 0)),
                json_string_value(json_array_get(one, 1)),
@@ -308,7 +314,7 @@ static brume_status refill(bool of_connection, const json_t *from, brume_error *
         if (of_connection)
             write_connection(all.out, from);
         else
-            write_datasets(all.out, json_array_get(from, 0));
+            write_datasets(all.out, from);
         for (size_t i = 0; i < sizeof fillings / sizeof *fillings; i++)
             if (fillings[i].of_connection == of_connection)
                 fputs(fillings[i].sql, all.out);
@@ -336,17 +342,20 @@ static void close_catalog(void)
     }
 }
 
-/* Rows of datasets have the user and the database too: they change with the connection. */
-static brume_status refresh(const json_t *shown, const json_t *options, brume_error *error)
+/* What changes with every connection is brought up to date for queries that name it. */
+static brume_status refresh(const json_t *shown, const json_t *options, const char *sql,
+                            brume_error *error)
 {
-    json_t *session = json_pack("[O,O?,O?]", shown, json_object_get(options, "user"),
-                                json_object_get(options, "database"));
+    static const char *const words[] = {"setting", "pg_stat_activity", "pg_backend_pid"};
+    json_t *from = json_pack("[O,O?,O?]", shown, json_object_get(options, "user"),
+                             json_object_get(options, "database"));
     brume_status status = catalog.connection ? BRUME_OK : open_catalog(error);
     if (status == BRUME_OK)
-        status = refill(true, options, error);
-    if (status == BRUME_OK)
-        status = refill(false, session, error);
-    json_decref(session);
+        status = refill(false, from, error);
+    for (size_t i = 0; status == BRUME_OK && i < sizeof words / sizeof *words; i++)
+        if (strcasestr(sql, words[i]))
+            status = refill(true, options, error);
+    json_decref(from);
     if (status != BRUME_OK) /* it may be half filled */
         close_catalog();
     return status;
@@ -526,7 +535,7 @@ brume_status brume_pg_catalog_answer(const json_t *shown, const char *sql, const
     BRUME_TRY(status);
     json_t *columns = json_array(), *rows = json_array(), *given = json_loads(options, 0, NULL);
     pthread_mutex_lock(&catalog.lock);
-    status = refresh(shown, given, error);
+    status = refresh(shown, given, sql, error);
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* nobody would end one that is endless */
     brume_pg_rewritten_clear(&query);
 #endif
