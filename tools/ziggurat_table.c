@@ -1,8 +1,8 @@
-/* Prints the table of a ziggurat with dyadic heights and rational widths:
- * src/sample/ziggurat_table.h is its output for `ziggurat_table 256 60`,
- * tests/sample/ziggurat_small_table.h for `ziggurat_table 4 12`. The tests run it again and
- * compare, and check the inequalities that the proof needs (proofs/discrete_gaussian.md) on the
- * printed numbers, so nothing here is trusted.
+/* Prints the table of a ziggurat with dyadic heights and rational widths. The build runs it:
+ * sample/ziggurat_table.h is its output for `ziggurat_table 256 60`, that of the tests with short
+ * words (sample/ziggurat_small_table.h) for `ziggurat_table 4 12`. The tests compare digests of
+ * both with those of the tables that were checked, and check the inequalities that the proof needs
+ * (proofs/discrete_gaussian.md) on the printed numbers, so nothing here is trusted.
  *
  * f(t) = exp(-t^2/2). On the grid 2^-G: f1 = RU f(R), A = RU(R f1 + f(R)/R), F_1 = f1, and for
  * i >= 1 with x_1 = R, x_i = sqrt(-2 ln F_i): H_i = RD(A / x_i), F_(i+1) = F_i + H_i. Layer i is
@@ -195,5 +195,11 @@ int main(int argc, char **argv)
         gmp_printf("    %Zdu,\n", z);
     }
     printf("};\n");
-    return 0;
+    mpfr_clears(t, c, f, (mpfr_ptr)0);
+    mpz_clears(low, high, z, edge, area, (mpz_ptr)0);
+    for (int i = 0; i < layers; i++)
+        mpz_clears(floors[i], heights[i], (mpz_ptr)0);
+    mpz_clear(floors[layers]);
+    mpfr_free_cache();
+    return fflush(stdout) == 0 ? 0 : 1;
 }
