@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-#include "accountant/check/audit.h"
 #include "accountant/exact/delta_bounds.h"
 #include "accountant/law/shift_parameters.h"
 #include "accountant/reference.h"
 #include "accountant/solve/solve.h"
 #include "accountant/terms.h"
+#include "balls.h"
 
 static brume_law open_law(brume_loss_kind kind, double a, uint64_t shift, double count)
 {
@@ -120,8 +120,8 @@ static void exact_multiples_do_not_move(void **state)
     assert_true(joined.upper == joined.lower);
     assert_true(joined.upper[0].multiple == 1 && joined.upper[1].multiple == 7);
     brume_joined_close(&joined);
-    brume_audit audit; /* and the folded sum is what balls say */
-    assert_true(brume_audit_delta(laws, 2, 1.1, &audit));
+    ball_audit audit; /* and the folded sum is what balls say */
+    assert_true(balls_audit_delta(laws, 2, 1.1, &audit));
     assert_true(audit.agrees && audit.nodes > 2);
     close_laws(laws, 2);
 }

@@ -5,13 +5,13 @@
 #include <brume/account/filter.h>
 #include <brume/account/method.h>
 
-#include "accountant/check/audit.h"
 #include "accountant/random_mixture.h"
 #include <brume/account/diagnostics.h>
 
 #include "accountant/solve/solve.h"
 #include "accountant/exact/one_sampled.h"
 #include "accountant/terms.h"
+#include "balls.h"
 
 static brume_composition epsilon_at(const brume_term *terms, size_t count, double delta)
 {
@@ -434,8 +434,8 @@ static void ball_arithmetic_agrees_with_the_double_sums(void **state)
             brume_law law;
             brume_error error;
             assert_ok(brume_law_open(&cases[i].loss, cases[i].count, reversed, &law, &error));
-            brume_audit audit;
-            assert_true(brume_audit_delta(&law, 1, cases[i].epsilon, &audit));
+            ball_audit audit;
+            assert_true(balls_audit_delta(&law, 1, cases[i].epsilon, &audit));
             if (!audit.agrees)
                 fail_msg("case %zu order %d: %.3g of the claimed error", i, reversed, audit.ratio);
             assert_true(audit.nodes >= 4);
@@ -443,19 +443,14 @@ static void ball_arithmetic_agrees_with_the_double_sums(void **state)
         }
 }
 
-static void an_audited_answer_is_the_same_answer(void **state)
+static void what_answers_come_from_agrees_with_balls(void **state)
 {
     (void)state;
-    const brume_compose_options audit = {.audit = true};
     brume_term terms[] = {gaussian(3, 10), laplace(0.2, 5), pure(0.1, 20)};
     brume_term sampled = poisson_gaussian(0.02, 1, 200);
-    brume_composition plain = epsilon_at(terms, 3, 1e-6), audited;
-    brume_error error;
-    assert_ok(brume_compose_epsilon(terms, 3, 1e-6, &audit, &audited, &error));
-    assert_true(audited.value.upper == plain.value.upper);
-    assert_ok(brume_compose_delta(terms, 3, 1, &audit, &audited, &error));
-    assert_ok(brume_compose_epsilon(&sampled, 1, 1e-6, &audit, &audited, &error));
-    assert_true(audited.value.upper == epsilon_at(&sampled, 1, 1e-6).value.upper);
+    balls_agree(terms, 3, epsilon_at(terms, 3, 1e-6).value.upper);
+    balls_agree(terms, 3, 1);
+    balls_agree(&sampled, 1, epsilon_at(&sampled, 1, 1e-6).value.upper);
 }
 
 static void bad_input_is_refused(void **state)
@@ -547,7 +542,7 @@ int main(void)
         cmocka_unit_test(tradeoff_ends_enclose_the_gaussian_closed_form),
         cmocka_unit_test(lines_contain_the_closed_form_of_one_subsampled_gaussian),
         cmocka_unit_test(ball_arithmetic_agrees_with_the_double_sums),
-        cmocka_unit_test(an_audited_answer_is_the_same_answer),
+        cmocka_unit_test(what_answers_come_from_agrees_with_balls),
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(a_number_that_no_cost_has_is_refused_by_every_method),
     };

@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-#include "accountant/check/audit.h"
 #include "accountant/exact/delta_bounds.h"
 #include "accountant/contour/line.h"
 #include "accountant/reference.h"
 #include "accountant/solve/solve.h"
 #include "accountant/terms.h"
+#include "balls.h"
 
 enum { MOST = 100 };
 
@@ -129,8 +129,8 @@ static void balls_agree_with_sums_of_many_laws(void **state)
         double sum = 0;
         for (size_t i = 0; i < count; i++)
             sum += laws[i].count * laws[i].a;
-        brume_audit audit;
-        assert_true(brume_audit_delta(laws, count, 0.4 * sum, &audit));
+        ball_audit audit;
+        assert_true(balls_audit_delta(laws, count, 0.4 * sum, &audit));
         assert_true(audit.agrees && audit.nodes > 100);
         for (size_t i = 0; i < count; i++)
             brume_law_close(&laws[i]);

@@ -8,9 +8,9 @@
 #include <brume/account/compose.h>
 
 #include "accountant/terms.h"
+#include "balls.h"
 #include "one_order.h"
 
-#include "accountant/check/audit.h"
 #include "accountant/contour/line.h"
 
 static brume_term sampled_laplace(double rate, double epsilon, uint64_t count)
@@ -260,8 +260,8 @@ static void ball_arithmetic_agrees(void **state)
             brume_error error;
             assert_ok(
                 brume_merge_terms(cases[i], cases[i][1].count ? 2 : 1, added, &merged, &error));
-            brume_audit audit;
-            assert_true(brume_audit_delta(merged.laws, merged.law_count, 0.5, &audit));
+            ball_audit audit;
+            assert_true(balls_audit_delta(merged.laws, merged.law_count, 0.5, &audit));
             brume_merged_close(&merged);
             if (!audit.agrees)
                 fail_msg("case %zu, order %d: %.3g of the bound", i, added, audit.ratio);

@@ -42,9 +42,7 @@ typedef struct brume_term {
 } brume_term;
 
 typedef struct brume_compose_options {
-    double tolerance; /* stop refining at this relative width; 0 means 1e-10 */
-    bool audit; /* redo the sum behind the upper end in ball arithmetic, without trust in libm, and
-                   withhold the answer (BRUME_EINTERNAL) if it disagrees; far slower */
+    double tolerance;                      /* stop refining at this relative width; 0 means 1e-10 */
     struct brume_diagnostics *diagnostics; /* NULL, or to be filled in: see diagnostics.h */
 } brume_compose_options;
 
@@ -55,7 +53,7 @@ typedef struct brume_composition {
     brume_interval failure; /* mass of the atom at +infinity */
     const char *route;      /* how the upper end was found, a constant text */
     bool contradictory; /* two certified statements contradicted each other: a fault of brume. The
-                           ends then span both; with `audit` the answer is withheld instead */
+                           ends then span both */
 } brume_composition;
 
 /* Certified interval of the least epsilon >= 0 at which the terms together are (epsilon, delta)-DP.

@@ -34,13 +34,6 @@ void brume_certified_take_upper(brume_certified *certified, const brume_certifie
 /* The larger of two numbers: both ends take the larger. */
 void brume_certified_take_larger(brume_certified *certified, const brume_certified *other);
 
-/* What came out when a sum was done again in ball arithmetic. */
-typedef struct brume_audit {
-    bool agrees;  /* |double sum - ball| <= claimed error, for certain */
-    double ratio; /* a bound of |double sum - ball| / claimed error */
-    size_t nodes; /* recomputed */
-} brume_audit;
-
 typedef enum brume_side { BRUME_LOWER_SIDE = -1, BRUME_UPPER_SIDE = 1 } brume_side;
 
 /* delta(epsilon) bounded from above and from below, for every parameter within its 8 units. */

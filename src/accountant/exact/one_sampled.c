@@ -233,7 +233,7 @@ bool brume_one_sampled_bounds(brume_law *law, brume_delta_bounds *out)
     return true;
 }
 
-/* --- the Gaussian in doubles as a form, and its audit --- */
+/* --- the Gaussian in doubles as a form --- */
 
 static const char route_doubles[] = "closed form of one subsampled Gaussian";
 
@@ -255,32 +255,4 @@ brume_delta_bounds brume_sampled_doubles_bounds(brume_law *law)
                                 .route = route_doubles,
                                 .doubles = true,
                                 .nodes = 1};
-}
-
-bool brume_is_from_doubles(const brume_certified *certified)
-{
-    return certified->route == route_doubles;
-}
-
-void brume_sampled_doubles_audit(brume_law *law, double epsilon, brume_audit *out)
-{
-    enum { PLACES = 64 };
-    brume_audit audit = {.agrees = true};
-    brume_delta_bounds balls;
-    if (!brume_one_sampled_bounds(law, &balls)) {
-        *out = (brume_audit){.agrees = false, .ratio = INFINITY};
-        return;
-    }
-    for (int j = 0; j < PLACES; j++) { /* moved to either side, as the sums take them */
-        brume_side side = j % 2 ? BRUME_UPPER_SIDE : BRUME_LOWER_SIDE;
-        brume_sampled_draw draw = brume_sampled_draw_of(law, side);
-        double error, at = epsilon * (j - PLACES / 4) * (2.0 / PLACES);
-        double value = brume_sampled_value(&draw, -at, &error);
-        double ball = balls.delta(balls.context, at, side);
-        double ratio = fabs(value - ball) / (error + 8 * BRUME_UNIT * ball + 1e-300);
-        audit.agrees = audit.agrees && ratio <= 1; /* not if it is not a number */
-        audit.ratio = ratio <= audit.ratio ? audit.ratio : ratio;
-        audit.nodes++;
-    }
-    *out = audit;
 }

@@ -12,10 +12,6 @@ BRUME_MUST_USE bool brume_one_sampled_bounds(brume_law *law, brume_delta_bounds 
 /* The Gaussian in doubles with error bounds, which are wide in places. */
 brume_delta_bounds brume_sampled_doubles_bounds(brume_law *law);
 
-/* Is the interval's upper end from doubles? Do these agree with balls around epsilon? */
-bool brume_is_from_doubles(const brume_certified *certified);
-void brume_sampled_doubles_audit(brume_law *law, double epsilon, brume_audit *out);
-
 /* --- in doubles --- */
 
 /* Its parameters moved to a side; they count as exact from there on. */

@@ -41,11 +41,6 @@ bool brume_rays_suit(const brume_law *laws, size_t count)
     return draws < many_draws || divergence(laws, count) < many_divergence;
 }
 
-bool brume_is_from_rays(const brume_certified *certified)
-{
-    return certified->route == route;
-}
-
 /* In which order the ways of ray.h are tried. SINGLE: one draw may make most of the loss. SMOOTH:
  * no single draw matters. NOISY: one may, but its loss is not far above that of the others. */
 enum { SINGLE, SMOOTH, NOISY };

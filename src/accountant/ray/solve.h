@@ -17,9 +17,6 @@ bool brume_rays_apply(const brume_law *laws, size_t count);
  * nodes there. */
 bool brume_rays_suit(const brume_law *laws, size_t count);
 
-/* Is the interval's upper end a ray's? */
-bool brume_is_from_rays(const brume_certified *certified);
-
 /* About the epsilon at delta: a place to start, not a bound. NAN if a law is of another kind. */
 double brume_rays_guess(const brume_law *laws, size_t count, double delta);
 

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/check/audit.h"
 #include "accountant/contour/line.h"
 #include "accountant/exact/one_sampled.h"
 #include "accountant/law/shift_parameters.h"
@@ -20,7 +19,6 @@ static const double standard_width = 1e-10;
 /* What is asked of both orders of the neighbours, and the larger of their intervals so far. */
 typedef struct both_orders {
     brume_asked asked;
-    bool audit;
     brume_certified certified;
     brume_composition result;
 } both_orders;
@@ -28,31 +26,6 @@ typedef struct both_orders {
 static brume_status no_memory(brume_error *error)
 {
     return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
-}
-
-/* Redo the sum behind an interval in balls. A disagreement would be a fault of brume or of libm:
- * the interval is withheld. */
-static brume_status audit_certified(brume_merged *merged, const brume_certified *certified,
-                                    double epsilon, brume_error *error)
-{
-    if (certified->contradictory)
-        return brume_fail(error, BRUME_EINTERNAL, "please report this, with the terms",
-                          "two certified bounds contradict each other");
-    if (certified->balls || merged->law_count == 0 || !(epsilon < INFINITY) ||
-        certified->nodes == 0)
-        return BRUME_OK;
-    brume_audit audit;
-    bool rays = brume_rays_suit(merged->laws, merged->law_count) || brume_is_from_rays(certified);
-    if (brume_is_from_doubles(certified))
-        brume_sampled_doubles_audit(merged->laws, epsilon, &audit);
-    else if (!(rays && brume_rays_audit(merged->laws, merged->law_count, epsilon, &audit)) &&
-             !brume_audit_delta(merged->laws, merged->law_count, epsilon, &audit))
-        return no_memory(error);
-    if (!audit.agrees)
-        return brume_fail(error, BRUME_EINTERNAL, "please report this, with the terms",
-                          "ball arithmetic contradicts the double sum (%.3g of its bound)",
-                          audit.ratio);
-    return BRUME_OK;
 }
 
 /* delta without the atom at infinity: (delta - failure)/(1 - failure), and its relative error. */
@@ -114,15 +87,13 @@ static double not_above(brume_merged *merged, const both_orders *both, double fi
 
 /* --- one order --- */
 
-static brume_status solve_order(const both_orders *both, brume_merged *merged,
-                                const brume_asked *asked, brume_certified *out, brume_error *error)
+static brume_status solve_order(brume_merged *merged, const brume_asked *asked,
+                                brume_certified *out, brume_error *error)
 {
     *out = (brume_certified){.value = {0, 0}, .route = "nothing but failure"};
     if (merged->law_count > 0 && !brume_solve(merged->laws, merged->law_count, asked, out))
         return no_memory(error);
-    if (!both->audit)
-        return BRUME_OK;
-    return audit_certified(merged, out, asked->of_delta ? out->value.upper : asked->at, error);
+    return BRUME_OK;
 }
 
 /* Has no epsilon this delta? Then *out says why. */
@@ -166,7 +137,7 @@ static brume_status epsilon_of_order(both_orders *both, bool second, brume_merge
     }
     double end = second ? not_above(merged, both, asked.at * (1 - 2 * asked.delta_error)) : NAN;
     if (isnan(end))
-        return solve_order(both, merged, &asked, out, error);
+        return solve_order(merged, &asked, out, error);
     *out = (brume_certified){.value = {0, end}};
     return BRUME_OK;
 }
@@ -179,7 +150,7 @@ static brume_status delta_of_order(both_orders *both, bool second, brume_merged 
     brume_asked asked = both->asked;
     asked.sought = fmax(asked.sought - failure, 0) / (1 - failure);
     if (!second || isnan(not_above(merged, both, 0)))
-        BRUME_TRY(solve_order(both, merged, &asked, out, error));
+        BRUME_TRY(solve_order(merged, &asked, out, error));
     if (failure > 0) { /* dinf + (1 - dinf) delta, 16 units each way */
         out->value.lower = (failure + (1 - failure) * out->value.lower) * (1 - 16 * BRUME_UNIT);
         out->value.upper = (failure + (1 - failure) * out->value.upper) * (1 + 16 * BRUME_UNIT);
@@ -211,7 +182,7 @@ static brume_status visit_order(void *context, bool again, brume_merged *merged,
 /* Pure terms with a small rho may be known by it: then the laws are composed only if they may say
  * more. The lower end would be that of the stated epsilons. */
 brume_status brume_compose(const brume_term *terms, size_t count, const brume_asked *asked,
-                           bool audit, brume_composition *out, brume_diagnostics *diagnostics,
+                           brume_composition *out, brume_diagnostics *diagnostics,
                            brume_error *error)
 {
     brume_asked q = {.of_delta = asked->of_delta, .at = asked->at};
@@ -222,7 +193,7 @@ brume_status brume_compose(const brume_term *terms, size_t count, const brume_as
     if (helped)
         BRUME_TRY(brume_curves_compose(terms, count, q, &curves, &work, error));
     if (!only && !(helped && brume_curves_suffice(terms, count, q, curves.value.upper))) {
-        both_orders both = {.asked = *asked, .audit = audit};
+        both_orders both = {.asked = *asked};
         if (!(both.asked.width > 0))
             both.asked.width = standard_width;
         BRUME_TRY(brume_each_order(terms, count, visit_order, &both, error));
@@ -245,8 +216,7 @@ static brume_status with_options(const brume_term *terms, size_t count, bool of_
                                  brume_error *error)
 {
     brume_asked asked = {.of_delta = of_delta, .at = at, .width = options ? options->tolerance : 0};
-    return brume_compose(terms, count, &asked, options && options->audit, out,
-                         options ? options->diagnostics : NULL, error);
+    return brume_compose(terms, count, &asked, out, options ? options->diagnostics : NULL, error);
 }
 
 brume_status brume_compose_epsilon(const brume_term *terms, size_t count, double delta,
@@ -327,7 +297,7 @@ static brume_status by_tiny_delta(const brume_term *terms, size_t count, double 
     brume_composition composition;
     if (!(*upper > tiny))
         return BRUME_OK;
-    BRUME_TRY(brume_compose(terms, count, &asked, false, &composition, NULL, error));
+    BRUME_TRY(brume_compose(terms, count, &asked, &composition, NULL, error));
     if (!composition.infinite && composition.value.upper <= epsilon)
         *upper = tiny;
     return BRUME_OK;
@@ -339,7 +309,7 @@ static brume_status of_rest(const brume_term *rest, size_t count, bool of_delta,
     brume_composition composition = {.value = {0, 1}};
     brume_asked asked = {.of_delta = of_delta, .at = at, .width = 1e-6, .upper_end = !of_delta};
     if (of_delta || !composed)
-        BRUME_TRY(brume_compose(rest, count, &asked, false, &composition, NULL, error));
+        BRUME_TRY(brume_compose(rest, count, &asked, &composition, NULL, error));
     *upper = composition.value.upper;
     bool rough = !of_delta && composition.value.lower < 0.125 * composition.value.upper;
     return rough ? by_tiny_delta(rest, count, at, upper, error) : BRUME_OK;

@@ -10,9 +10,8 @@
 /* As brume_compose_epsilon and brume_compose_delta, whose arguments are checked already;
  * asked->delta_error is not read, and a width of 0 means 1e-10. `diagnostics` may be NULL. */
 BRUME_MUST_USE brume_status brume_compose(const brume_term *terms, size_t count,
-                                          const brume_asked *asked, bool audit,
-                                          brume_composition *out, brume_diagnostics *diagnostics,
-                                          brume_error *error);
+                                          const brume_asked *asked, brume_composition *out,
+                                          brume_diagnostics *diagnostics, brume_error *error);
 
 /* About what brume_compose_delta will say, to some hundredths where many losses add up: it serves
  * to find out where to look. False where nothing quick is known. */

@@ -441,7 +441,7 @@ brume_status brume_account_delta_near(const brume_term *terms, size_t count,
     brume_composition near = {.value = {0, 1}};
     brume_diagnostics work = {0};
     brume_error why = {0};
-    brume_status status = brume_compose(terms, count, asked, false, &near, &work, &why);
+    brume_status status = brume_compose(terms, count, asked, &near, &work, &why);
     bool found = status == BRUME_OK;
     /* Far below any useful delta a line gives a poor bound, and moments may give a better one. */
     bool rough = near.value.upper > 8 * near.value.lower;
