@@ -10,6 +10,7 @@
 #define BRUME_SYNTHETIC_WEIGHTS_H
 
 #include <brume/synthetic/workload.h>
+#include <stddef.h>
 
 #include "synthetic/workload.h"
 

@@ -50,12 +50,6 @@ BRUME_MUST_USE brume_status brume_workload_step(const brume_workload *workload, 
                                                 double rate, double scale, double least,
                                                 double *weights, double *total, brume_error *error);
 
-/* answers[..] of `count` marginals, each at its group's `first`, together. */
-BRUME_MUST_USE brume_status brume_workload_marginals(const brume_workload *workload,
-                                                     const brume_group **marginals, size_t count,
-                                                     const double *weights, double *answers,
-                                                     brume_error *error);
-
 /* One pass: weights[i] = max(scale factors[place of i in the marginal] weights[i], least). */
 BRUME_MUST_USE brume_status brume_workload_step_marginal(const brume_workload *workload,
                                                          const brume_group *marginal,

@@ -10,7 +10,6 @@
 #include "small_world.h"
 #include "synthetic/exact.h"
 #include "synthetic/mwem.h"
-#include "synthetic/replay.h"
 #include "synthetic/weights.h"
 
 static void a_step_gives_the_reference_weights(void **state)
