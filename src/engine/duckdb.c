@@ -1,20 +1,375 @@
 /* DuckDB in process: CSV, Parquet and JSON files.
  *
- * The database is locked down (duckdb_instance.c), and each source becomes a view in it. After that
+ * The database is locked down, and each source becomes a view in it. After that
  * only a prepared statement that DuckDB itself calls a SELECT is executed. How files are read is in
  * duckdb_source.c. */
-#include "engine/driver.h"
+#include "engine/duckdb.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/libduckdb.h"
+#include <stdatomic.h>
 
 #include "base/error.h"
-#include "engine/duckdb_instance.h"
+#include "base/regular.h"
+#include "engine/driver.h"
+#include "engine/duckdb_reader.h"
 #include "engine/duckdb_source.h"
+#include "engine/libduckdb.h"
+#include "engine/like.h"
+#include "engine/plain_form.h"
+
+/* ---- functions of texts ----
+ *
+ * Functions of texts for DuckDB whose time does not depend on what the texts hold:
+ *
+ *   brume_like(text, pattern), brume_ilike(text, pattern)   engine/like.h
+ *   brume_matches(text, pattern)                            base/regular.h
+ *   brume_plain(text, form)                                 engine/plain_form.h: what is between
+ * the blanks of a text of that form, else NULL
+ *
+ * DuckDB's own LIKE tries again and again: with three % its time grows with the cube of the text.
+ * Its regular expressions are built while they run, so that the first text of a form costs
+ * milliseconds. */
+
+/* The second argument, which is the same in every row. */
+static duckdb_string_t *constant(duckdb_data_chunk input)
+{
+    return duckdb_vector_get_data(duckdb_data_chunk_get_vector(input, 1));
+}
+
+/* ---- LIKE ---- */
+
+typedef bool matcher(const void *pattern, const char *text, size_t length);
+
+static bool match_like(const void *pattern, const char *text, size_t length)
+{
+    return brume_like_match(pattern, text, length);
+}
+
+static bool match_pattern(const void *pattern, const char *text, size_t length)
+{
+    return brume_regular_match(pattern, text, length);
+}
+
+/* What is NULL in the text is NULL in the result. */
+static void match_rows(matcher *match, const void *pattern, duckdb_vector column, size_t count,
+                       duckdb_vector output)
+{
+    duckdb_string_t *texts = duckdb_vector_get_data(column);
+    uint64_t *valid = duckdb_vector_get_validity(column), *result = NULL;
+    bool *matched = duckdb_vector_get_data(output);
+    if (valid) {
+        duckdb_vector_ensure_validity_writable(output);
+        result = duckdb_vector_get_validity(output);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!valid || duckdb_validity_row_is_valid(valid, i))
+            matched[i] =
+                match(pattern, duckdb_string_t_data(&texts[i]), duckdb_string_t_length(texts[i]));
+        else
+            duckdb_validity_set_row_invalid(result, i);
+}
+
+static void like_rows(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
+{
+    size_t count = duckdb_data_chunk_get_size(input);
+    if (count == 0)
+        return;
+    duckdb_string_t *pattern = constant(input);
+    bool folds = duckdb_scalar_function_get_extra_info(info) != NULL;
+    brume_like *like =
+        brume_like_open(duckdb_string_t_data(pattern), duckdb_string_t_length(*pattern), folds);
+    if (!like) {
+        duckdb_scalar_function_set_error(info, "out of memory");
+        return;
+    }
+    match_rows(match_like, like, duckdb_data_chunk_get_vector(input, 0), count, output);
+    brume_like_close(like);
+}
+
+/* ---- regular expressions ---- */
+
+static void pattern_rows(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
+{
+    size_t count = duckdb_data_chunk_get_size(input);
+    if (count == 0)
+        return;
+    duckdb_string_t *typed = constant(input);
+    const char *why = NULL;
+    char *text = strndup(duckdb_string_t_data(typed), duckdb_string_t_length(*typed));
+    brume_regular *pattern = text ? brume_regular_open(text, false, false, &why) : NULL;
+    free(text);
+    if (!pattern) {
+        duckdb_scalar_function_set_error(info, why ? why : "out of memory");
+        return;
+    }
+    match_rows(match_pattern, pattern, duckdb_data_chunk_get_vector(input, 0), count, output);
+    brume_regular_close(pattern);
+}
+
+/* ---- plain forms ---- */
+
+/* "integer", "decimal 30" ...; false: none. */
+static bool read_form(duckdb_string_t *word, brume_plain_form *form, size_t *whole)
+{
+    static const char *const words[] = {[BRUME_PLAIN_INTEGER] = "integer",
+                                        [BRUME_PLAIN_DECIMAL] = "decimal",
+                                        [BRUME_PLAIN_REAL] = "real",
+                                        [BRUME_PLAIN_DATE] = "date",
+                                        [BRUME_PLAIN_TIMESTAMP] = "timestamp"};
+    char text[16] = "";
+    size_t length = duckdb_string_t_length(*word);
+    memcpy(text, duckdb_string_t_data(word), length < sizeof text ? length : sizeof text - 1);
+    char *blank = strchr(text, ' ');
+    *whole = blank ? strtoul(blank + 1, NULL, 10) : 0;
+    if (blank)
+        *blank = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(text, words[i]) == 0) {
+            *form = (brume_plain_form)i;
+            return true;
+        }
+    return false;
+}
+
+static void plain_rows(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
+{
+    size_t count = duckdb_data_chunk_get_size(input), whole = 0, length = 0;
+    brume_plain_form form;
+    if (count == 0)
+        return;
+    if (!read_form(constant(input), &form, &whole)) {
+        duckdb_scalar_function_set_error(info, "no such form");
+        return;
+    }
+    duckdb_vector column = duckdb_data_chunk_get_vector(input, 0);
+    duckdb_string_t *texts = duckdb_vector_get_data(column);
+    uint64_t *valid = duckdb_vector_get_validity(column);
+    duckdb_vector_ensure_validity_writable(output);
+    uint64_t *result = duckdb_vector_get_validity(output);
+    for (size_t i = 0; i < count; i++) {
+        const char *from = NULL;
+        bool there = !valid || duckdb_validity_row_is_valid(valid, i);
+        if (there && brume_plain_match(form, whole, duckdb_string_t_data(&texts[i]),
+                                       duckdb_string_t_length(texts[i]), &from, &length))
+            duckdb_vector_assign_string_element_len(output, i, from, length);
+        else
+            duckdb_validity_set_row_invalid(result, i);
+    }
+}
+
+/* ---- registering ---- */
+
+static bool register_one(duckdb_connection connection, const char *name, duckdb_type result,
+                         duckdb_scalar_function_t rows, void *extra)
+{
+    duckdb_scalar_function function = duckdb_create_scalar_function();
+    duckdb_logical_type text = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
+    duckdb_logical_type type = duckdb_create_logical_type(result);
+    duckdb_scalar_function_set_name(function, name);
+    duckdb_scalar_function_add_parameter(function, text);
+    duckdb_scalar_function_add_parameter(function, text);
+    duckdb_scalar_function_set_return_type(function, type);
+    duckdb_scalar_function_set_special_handling(function); /* NULLs come too */
+    duckdb_scalar_function_set_extra_info(function, extra, NULL);
+    duckdb_scalar_function_set_function(function, rows);
+    bool made = duckdb_register_scalar_function(connection, function) == DuckDBSuccess;
+    duckdb_destroy_logical_type(&text);
+    duckdb_destroy_logical_type(&type);
+    duckdb_destroy_scalar_function(&function);
+    return made;
+}
+
+/* Make them known to the connection's database. Pattern and form must be the same in every row. */
+static bool register_text_functions(duckdb_connection connection)
+{
+    static char folds;
+    return register_one(connection, "brume_like", DUCKDB_TYPE_BOOLEAN, like_rows, NULL) &&
+           register_one(connection, "brume_ilike", DUCKDB_TYPE_BOOLEAN, like_rows, &folds) &&
+           register_one(connection, "brume_matches", DUCKDB_TYPE_BOOLEAN, pattern_rows, NULL) &&
+           register_one(connection, "brume_plain", DUCKDB_TYPE_VARCHAR, plain_rows, NULL);
+}
+
+/* Databases of DuckDB that are used again: see the header.
+ *
+ * Lock-down, in this order: the database is in memory (so that no stored macro can shadow a
+ * function); the settings that change the meaning of SQL are pinned; what does not fit into memory
+ * fails instead of going to disk; external access is switched off (files are read by brume); the
+ * configuration is locked. Sources come after that. */
+
+/* Where a function finds its table, which changes from engine to engine. */
+typedef struct place {
+    brume_duckdb_table *table; /* NULL: there is no view of it */
+} place;
+
+struct brume_duckdb_instance {
+    duckdb_database database;
+    duckdb_connection connection;
+    brume_duckdb_scan *scan; /* NULL until it is needed */
+    place **places;          /* of brume_read_0(), brume_read_1() ... */
+    size_t place_count;
+    pid_t process; /* DuckDB's threads are this one's */
+};
+
+static _Atomic(brume_duckdb_instance *) idle;
+/* After a fork, that of the parent: it has no threads here, so it can be neither used nor closed.
+ */
+static _Atomic(brume_duckdb_instance *) foreign;
+
+bool brume_duckdb_run(duckdb_connection connection, const char *sql)
+{
+    duckdb_result result;
+    bool done = duckdb_query(connection, sql, &result) == DuckDBSuccess;
+    duckdb_destroy_result(&result);
+    return done;
+}
+
+static bool settle(duckdb_connection connection)
+{
+    static const char *const settings[] = {
+        "SET TimeZone = 'UTC'",
+        "SET Calendar = 'gregorian'",
+        "SET default_collation = ''",
+        "SET integer_division = false",
+        "SET ieee_floating_point_ops = true",
+        "SET old_implicit_casting = false",
+        "SET default_null_order = 'NULLS LAST'",
+        "SET default_order = 'ASC'",
+        "SET preserve_insertion_order = false",
+        "SET autoinstall_known_extensions = false",
+        "SET autoload_known_extensions = false",
+        "SET enable_progress_bar = false",
+        "SET errors_as_json = false",
+        "SET scalar_subquery_error_on_multiple_rows = true",
+        "SET temp_directory = ''", /* rows are never written to disk */
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (!brume_duckdb_run(connection, settings[i]))
+            return false;
+    return true;
+}
+
+static void close_instance(brume_duckdb_instance *instance)
+{
+    if (instance->connection)
+        duckdb_disconnect(&instance->connection);
+    if (instance->database)
+        duckdb_close(&instance->database);
+    brume_duckdb_scan_close(instance->scan);
+    for (size_t i = 0; i < instance->place_count; i++)
+        free(instance->places[i]);
+    free((void *)instance->places);
+    free(instance);
+}
+
+static brume_status open_instance(brume_duckdb_instance *instance, brume_error *error)
+{
+    if (duckdb_open(NULL, &instance->database) != DuckDBSuccess ||
+        duckdb_connect(instance->database, &instance->connection) != DuckDBSuccess ||
+        !settle(instance->connection) || !register_text_functions(instance->connection))
+        return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be started");
+    if (!brume_duckdb_run(instance->connection, "SET enable_external_access = false") ||
+        !brume_duckdb_run(instance->connection, "SET lock_configuration = true"))
+        return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be locked down");
+    return BRUME_OK;
+}
+
+brume_status brume_duckdb_instance_take(brume_duckdb_instance **out, brume_error *error)
+{
+    brume_duckdb_instance *instance = atomic_exchange(&idle, NULL);
+    if (instance && instance->process == getpid()) {
+        *out = instance;
+        return BRUME_OK;
+    }
+    if (instance)
+        atomic_store(&foreign, instance);
+    BRUME_TRY(brume_libduckdb_load(error));
+    instance = calloc(1, sizeof *instance);
+    if (!instance)
+        return brume_no_memory(error, NULL);
+    instance->process = getpid();
+    brume_status status = open_instance(instance, error);
+    if (status == BRUME_OK)
+        *out = instance;
+    else
+        close_instance(instance);
+    return status;
+}
+
+/* Nothing of the sources stays. */
+static bool clear(brume_duckdb_instance *instance)
+{
+    bool cleared = true;
+    for (size_t i = 0; i < instance->place_count; i++) {
+        char sql[64];
+        if (!instance->places[i]->table)
+            continue;
+        instance->places[i]->table = NULL;
+        snprintf(sql, sizeof sql, "DROP VIEW main.source_%zu", i);
+        cleared = brume_duckdb_run(instance->connection, sql) && cleared;
+    }
+    return cleared;
+}
+
+void brume_duckdb_instance_give(brume_duckdb_instance *instance, bool keep)
+{
+    brume_duckdb_instance *none = NULL;
+    if (!instance)
+        return;
+    if (!keep || !clear(instance) || !atomic_compare_exchange_strong(&idle, &none, instance))
+        close_instance(instance);
+}
+
+duckdb_connection brume_duckdb_instance_connection(const brume_duckdb_instance *instance)
+{
+    return instance->connection;
+}
+
+/* What gives rows to brume, made when it is first asked for. EENGINE, EMEMORY. */
+static brume_status instance_scan(brume_duckdb_instance *instance, brume_duckdb_scan **out,
+                                  brume_error *error)
+{
+    if (!instance->scan)
+        BRUME_TRY(brume_duckdb_scan_open(instance->connection, &instance->scan, error));
+    *out = instance->scan;
+    return BRUME_OK;
+}
+
+/* Functions brume_read_0() .. brume_read_INDEX(). */
+static brume_status make_places(brume_duckdb_instance *instance, size_t index, brume_error *error)
+{
+    while (instance->place_count <= index) {
+        size_t count = instance->place_count;
+        place **wider = realloc((void *)instance->places, (count + 1) * sizeof *wider);
+        place *made = calloc(1, sizeof *made);
+        if (wider)
+            instance->places = wider;
+        if (!wider || !made) {
+            free(made);
+            return brume_no_memory(error, NULL);
+        }
+        instance->places[instance->place_count++] = made;
+        char name[48];
+        snprintf(name, sizeof name, "brume_read_%zu", count);
+        BRUME_TRY(brume_duckdb_table_make(instance->connection, name, &made->table, error));
+    }
+    return BRUME_OK;
+}
+
+brume_status brume_duckdb_instance_put(brume_duckdb_instance *instance, size_t index,
+                                       brume_duckdb_table *table, const char *view,
+                                       brume_error *error)
+{
+    BRUME_TRY(make_places(instance, index, error));
+    instance->places[index]->table = table;
+    return brume_duckdb_run(instance->connection, view)
+               ? BRUME_OK
+               : brume_fail(error, BRUME_EENGINE, NULL, "DuckDB does not take the columns");
+}
 
 typedef struct duckdb_state_of_engine {
     brume_duckdb_instance *instance;
@@ -229,7 +584,7 @@ static brume_status duckdb_driver_scan(brume_engine *engine, const char *sql,
     engine_state *state = engine->state;
     brume_duckdb_scan *scan = NULL;
     bool broken = false;
-    BRUME_TRY(brume_duckdb_instance_scan(state->instance, &scan, error));
+    BRUME_TRY(instance_scan(state->instance, &scan, error));
     state->unfinished++;
     BRUME_TRY(brume_duckdb_scan_run(scan, state->connection, sql, wires, wire_count, take, context,
                                     &engine->cancelled, &broken, error));

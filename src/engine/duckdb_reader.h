@@ -5,10 +5,11 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdatomic.h>
 
 #include "engine/libduckdb.h"
-
 #include "reader/rows.h"
+#include "engine/engine.h"
 
 typedef struct brume_duckdb_table {
     const brume_row_format *format; /* NULL: there is no table */
@@ -34,5 +35,35 @@ BRUME_MUST_USE brume_status brume_duckdb_table_failure(brume_duckdb_table *table
                                                        brume_error *error);
 
 void brume_duckdb_table_clear(brume_duckdb_table *table);
+
+/* Rows of a DuckDB query taken by DuckDB's own threads, where they are made.
+ *
+ * The query is wrapped into SELECT sum(brume_take(its columns)), and brume_take is a scalar
+ * function that hands its vectors to the taker and gives 1 for each row: nothing is copied or
+ * queued, and the taker's work is spread over DuckDB's threads. A function with an effect is
+ * nothing that SQL promises to call once a row; so it is declared volatile, and at the end DuckDB's
+ * own sum must be the number of rows taken: rows that were taken twice, or not at all, are an
+ * error. */
+
+typedef struct brume_duckdb_scan brume_duckdb_scan;
+
+/* Register brume_take; *scan outlives the connection's database. EENGINE, EMEMORY. */
+BRUME_MUST_USE brume_status brume_duckdb_scan_open(duckdb_connection connection,
+                                                   brume_duckdb_scan **scan, brume_error *error);
+void brume_duckdb_scan_close(brume_duckdb_scan *scan);
+
+/* What a chunk's vectors are as columns; `texts` has room for the rows of each TEXT column. */
+void brume_duckdb_columns(duckdb_data_chunk chunk, const brume_wire *wires, size_t wire_count,
+                          brume_text *const *texts, brume_chunk_column *columns);
+
+/* Run one SELECT and give all its rows to `take`, which several threads call at once. *broken says
+ * that DuckDB itself failed (the caller knows the message); else the taker's error, EINTERNAL for
+ * another query than a SELECT with these columns, ECANCELLED when *cancelled was set. */
+BRUME_MUST_USE brume_status brume_duckdb_scan_run(brume_duckdb_scan *scan,
+                                                  duckdb_connection connection, const char *sql,
+                                                  const brume_wire *wires, size_t wire_count,
+                                                  brume_row_taker take, void *context,
+                                                  atomic_bool *cancelled, bool *broken,
+                                                  brume_error *error);
 
 #endif

@@ -3,8 +3,7 @@
 #define BRUME_ENGINE_DUCKDB_SOURCE_H
 
 #include "engine/libduckdb.h"
-
-#include "engine/duckdb_instance.h"
+#include "engine/duckdb.h"
 #include "engine/duckdb_reader.h"
 #include "engine/files.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "engine/duckdb_instance.h"
+#include "engine/duckdb.h"
 #include "engine/driver.h"
 #include "engine/duckdb_version.h"
 #include "engine/libduckdb.h"

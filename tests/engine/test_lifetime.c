@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "engine/duckdb_reader.h"
-#include "engine/duckdb_scan.h"
 #include "engine/libduckdb.h"
 
 enum { ROWS = 8000, PARTS = 8, PART_ROWS = ROWS / PARTS, MOST_BATCH = 97, TEXT_ROOM = 48 };

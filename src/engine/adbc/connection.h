@@ -55,11 +55,4 @@ BRUME_MUST_USE brume_status brume_adbc_next(brume_rows *rows, brume_error *error
 void brume_adbc_finish(brume_rows *rows);
 void brume_adbc_cancel(brume_adbc *adbc);
 
-/* ---- between connection.c and rows.c ---- */
-
-/* Start a statement; *stream is the caller's, to release before brume_adbc_end, which comes also
- * after a failure. */
-bool brume_adbc_begin(brume_adbc *adbc, const char *sql, struct ArrowArrayStream *stream);
-void brume_adbc_end(brume_adbc *adbc);
-
 #endif

@@ -66,7 +66,7 @@ const char *brume_print_lower(brume_printer *printer, const char *a, bool upper)
 }
 
 /* PostgreSQL's own LIKE gives up as soon as the text is at its end, so that its time is that of the
- * text times the pattern at most; DuckDB's tries again and again (engine/duckdb_text.h). Whether a
+ * text times the pattern at most; DuckDB's tries again and again (engine/duckdb.c). Whether a
  * text matches a regular expression PostgreSQL finds out in one pass, by an automaton too: only
  * where it does, it would try again. */
 static brume_piece like(brume_printer *printer, const brume_expression *node, brume_piece a)

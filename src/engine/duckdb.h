@@ -3,13 +3,10 @@
  * To open one takes longer than most queries do. So one that is done with is kept for the next
  * engine of the process, if every statement in it came to its end: then nothing of the old sources
  * is left in it, no view, no rows, and no pointer to them. One engine at a time has it. */
-#ifndef BRUME_ENGINE_DUCKDB_INSTANCE_H
-#define BRUME_ENGINE_DUCKDB_INSTANCE_H
-
-#include "engine/libduckdb.h"
+#ifndef BRUME_ENGINE_DUCKDB_H
+#define BRUME_ENGINE_DUCKDB_H
 
 #include "engine/duckdb_reader.h"
-#include "engine/duckdb_scan.h"
 
 typedef struct brume_duckdb_instance brume_duckdb_instance;
 
@@ -25,10 +22,6 @@ BRUME_MUST_USE brume_status brume_duckdb_instance_take(brume_duckdb_instance **o
 void brume_duckdb_instance_give(brume_duckdb_instance *instance, bool keep);
 
 duckdb_connection brume_duckdb_instance_connection(const brume_duckdb_instance *instance);
-
-/* What gives rows to brume, made when it is first asked for. EENGINE, EMEMORY. */
-BRUME_MUST_USE brume_status brume_duckdb_instance_scan(brume_duckdb_instance *instance,
-                                                       brume_duckdb_scan **out, brume_error *error);
 
 /* From now on brume_read_INDEX() is this table, until the instance is given back; `view` is a
  * statement that makes main.source_INDEX of it. */
