@@ -10,7 +10,7 @@
 #include "reader/csv_line.h"
 #include "reader/records.h"
 #include "base/utf8.h"
-#include "reader/value_parts.h"
+#include "reader/value.h"
 
 static brume_status unreadable(const brume_text_file *file, brume_error *error)
 {

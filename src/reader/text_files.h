@@ -23,4 +23,24 @@ BRUME_MUST_USE brume_status brume_text_files_open(const brume_text_table *table,
 
 extern const brume_row_format brume_text_rows;
 
+/* One line that is a JSON object, as fields: the text of a string (decoded), or of a number, true
+ * or false as it is written.
+ *
+ * 1. A line that is no JSON object, or one that is nested deeper than 1024, cannot be read: all its
+ *    fields are NULL. (RFC 8259; but whether the bytes of a string are UTF-8 is asked only where it
+ *    is read as text.)
+ * 2. Fields that are not there, null, arrays and objects, and strings with half of a surrogate pair
+ *    or \u0000 are NULL. Of a name that is there twice the last counts.
+ * 3. The time is linear in the line, and nothing recurses. */
+
+typedef struct brume_json_splitter {
+    size_t count;
+    const brume_text *names; /* of the wanted fields; none twice */
+    brume_text **targets;    /* targets[i][row] gets field i; without data it is NULL */
+} brume_json_splitter;
+
+/* Read the line that begins at `line`; strings are decoded in place. Returns the byte behind its
+ * LF. BRUME_FIND_PADDING readable bytes follow. */
+char *brume_json_split(const brume_json_splitter *splitter, char *line, size_t row);
+
 #endif

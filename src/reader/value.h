@@ -36,4 +36,7 @@ bool brume_value_timestamp(brume_text text, int64_t *microseconds);
 void brume_value_column(brume_type type, const brume_text *texts, size_t count, bool plain,
                         brume_batch_column *column);
 
+/* Without the spaces and tabs around. */
+brume_text brume_value_trim(brume_text text);
+
 #endif

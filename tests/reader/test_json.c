@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "reader/find.h"
-#include "reader/json_line.h"
+#include "reader/text_files.h"
 #include "rows_of.h"
 
 static const brume_text names[] = {{"a", 1}, {"b", 1}};

@@ -10,7 +10,7 @@
 #define BRUME_READER_PARQUET_CONVERT_H
 
 #include "reader/parquet/pool.h"
-#include "reader/parquet/schema.h"
+#include "reader/parquet/footer.h"
 
 /* The bytes of a value in a column of a batch: see reader/rows.h. */
 size_t brume_parquet_value_size(brume_type type);

@@ -1,6 +1,6 @@
 /* Parquet files as rows: see reader/rows.h. A part is a row group.
  *
- * 1. The columns are those of the files' schema (schema.h says what is read as what); every file
+ * 1. The columns are those of the files' schema (footer.h says what is read as what); every file
  *    must have the same ones, by name and type, in any order. Columns that brume cannot read are
  *    listed too, with the type BRUME_TYPE_REFUSED; a part's columns are counted without them.
  * 2. Whatever a file holds in a row is a value or NULL (convert.h). Errors are about files: one
@@ -10,7 +10,7 @@
 #ifndef BRUME_READER_PARQUET_PARQUET_H
 #define BRUME_READER_PARQUET_PARQUET_H
 
-#include "reader/parquet/schema.h"
+#include "reader/parquet/footer.h"
 #include "reader/rows.h"
 
 /* Open `count` >= 1 files; messages name them as `location`, which may be a glob. Paths and

@@ -6,10 +6,50 @@
 #ifndef BRUME_READER_PARQUET_VALUES_H
 #define BRUME_READER_PARQUET_VALUES_H
 
-#include "reader/parquet/delta.h"
 #include "reader/parquet/pool.h"
-#include "reader/parquet/rle.h"
-#include "reader/parquet/schema.h"
+#include "reader/parquet/footer.h"
+
+/* DELTA_BINARY_PACKED: integers as differences to the one before, in blocks of packed bits. */
+
+typedef struct brume_delta {
+    const uint8_t *at, *end; /* BRUME_POOL_PADDING bytes behind `end` */
+    uint64_t left;           /* values not read yet, the first one counted */
+    bool first;              /* the first value, which stands in the header, comes next */
+    uint64_t value;          /* the last one, modulo 2^64 */
+    uint64_t minimum;        /* the least difference of the block */
+    uint64_t per_block, per_part;
+    const uint8_t *widths; /* of the block's parts: bits of a difference */
+    uint64_t part_count, part, part_left;
+    unsigned width;
+    const uint8_t *packed; /* of the part */
+    uint64_t bit;
+} brume_delta;
+
+/* The hybrid of runs and bit-packing in which Parquet writes levels, indices into a dictionary, and
+ * booleans: one run after the other, each either one value repeated or values packed in bits. */
+
+typedef struct brume_rle {
+    const uint8_t *at, *end; /* of what is behind the run; BRUME_POOL_PADDING bytes behind `end` */
+    unsigned width;          /* bits of a value, at most 32 */
+    uint64_t left;           /* values left of the run */
+    bool packed;
+    uint32_t value;        /* of a repeated run */
+    const uint8_t *values; /* of a packed run */
+    uint64_t bit;          /* in it, of the next value */
+} brume_rle;
+
+/* false if `width` is above 32. */
+bool brume_rle_open(brume_rle *rle, const uint8_t *bytes, size_t length, unsigned width);
+
+/* The next `count` values; false if there are fewer. */
+bool brume_rle_read(brume_rle *rle, size_t count, uint32_t *values);
+
+/* The next `count` values of width 1 as the bits from `start` on of words that are 0 there; *ones
+ * is how many of them are 1. */
+bool brume_rle_read_bits(brume_rle *rle, size_t count, uint64_t *words, size_t start, size_t *ones);
+
+/* Set `count` bits from `start` on. */
+void brume_rle_set_bits(uint64_t *words, size_t start, size_t count);
 
 /* As numbered by the format. */
 typedef enum brume_parquet_encoding {
@@ -60,13 +100,5 @@ void brume_parquet_values_close(brume_parquet_values *values);
 
 /* The bytes of one value in an array of physical values. */
 size_t brume_parquet_physical_size(brume_parquet_physical physical);
-
-/* The encodings, each in its file: read the next `count` values. */
-brume_parquet_fault brume_plain_read(brume_parquet_values *values, size_t count, void *out);
-brume_parquet_fault brume_split_read(brume_parquet_values *values, size_t count, void *out);
-brume_parquet_fault brume_delta_length_read(brume_parquet_values *values, size_t count,
-                                            brume_text *out);
-brume_parquet_fault brume_delta_text_read(brume_parquet_values *values, size_t count,
-                                          brume_text *out);
 
 #endif
