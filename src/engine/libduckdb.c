@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/library.h"
-#include "engine/duckdb_version.h"
+#include "engine/libduckdb_version.h"
 
 brume_libduckdb_functions brume_libduckdb;
 

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "accountant/contour/band.h"
 #include "accountant/contour/line.h"
 #include "accountant/reference.h"
 

@@ -8,6 +8,7 @@
 #include "accountant/random_mixture.h"
 #include <brume/account/diagnostics.h>
 
+#include "accountant/contour/line.h"
 #include "accountant/solve/solve.h"
 #include "accountant/exact/one_sampled.h"
 #include "accountant/terms.h"

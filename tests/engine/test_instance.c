@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "engine/duckdb.h"
 #include "engine/driver.h"
-#include "engine/duckdb_version.h"
+#include "engine/libduckdb_version.h"
 #include "engine/libduckdb.h"
 #include "sources.h"
 

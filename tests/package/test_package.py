@@ -140,8 +140,8 @@ def the_debian_packages_are_built_with_what_run_installs():
 def the_fetched_duckdb_is_one_that_is_tested():
     name = run(os.path.join(source, "tools/fetch-duckdb"), "--name").strip()
     version = re.search(r"@(\d+\.\d+)\.\d+-", name)[1]
-    header = open(os.path.join(source, "src/engine/duckdb_version.h"), encoding="utf-8").read()
-    check(f'"v{version}."' in header, f"{name} is not in src/engine/duckdb_version.h")
+    header = open(os.path.join(source, "src/engine/libduckdb_version.h"), encoding="utf-8").read()
+    check(f'"v{version}."' in header, f"{name} is not in src/engine/libduckdb_version.h")
     install = open(os.path.join(source, "docs/install.md"), encoding="utf-8").read()
     check(re.search(r"@(\d+\.\d+\.\d+)-", name)[1] in install, f"docs/install.md does not name {name}")
 

@@ -4,7 +4,7 @@
  * delta(eps) = (1/2 pi) int exp(-s eps) phi(s)/(s(s+1)) dy. The trapezoid rule of step h gives
  * T = sum over n of exp(2 pi n c/h) delta(eps + 2 pi n/h) >= delta(eps): it never under-reports.
  * If all losses lie in one lattice the infinite sum folds exactly onto the M nodes of one period;
- * if nothing ends it, two band-limited functions around the kernel do (band.h). c, h, M and the
+ * if nothing ends it, two band-limited functions around the kernel do (a band). c, h, M and the
  * band's width are free: a bad choice widens the interval, never falsifies it. */
 #ifndef BRUME_ACCOUNTANT_CONTOUR_LINE_H
 #define BRUME_ACCOUNTANT_CONTOUR_LINE_H
@@ -12,13 +12,51 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
 #include <brume/interval.h>
 
-#include "accountant/contour/band.h"
 #include "accountant/law/law.h"
 
-#define BRUME_LINE_TOLERANCE 1e-16 /* of what is cut away, relative to the goal */
+/* Two functions around the one that delta averages, both with a transform that ends.
+ *
+ * delta(eps) = E f(L - eps) on the tilted line, f(x) = e^{-cx} (1 - e^{-x})_+, whose transform
+ * 1/(s(s+1)) never ends. Where no law ends the line either, f is held between M >= f >= m, of
+ * exponential type 2 pi/w: their transforms are 0 from y = 2 pi/w on, and the integrals of M - f
+ * and f - m are w^2/24 and w^2/12, the least there can be. They take the values of f at w(n + a), n
+ * >= 0, touching it there: a = 0 for m, near 1/2 for M. [GV81]; proofs/accountant/contour.md,
+ * section contour.2. */
+
+typedef struct brume_band {
+    double width; /* w; 0: no band, the line is f's own */
+    double c;
+    double end;                 /* 2 pi/w */
+    double offset;              /* a of M */
+    double decay, decay_more;   /* e^{-cw}, e^{-(c+1)w} */
+    double rest, rest_more;     /* 1 - e^{-cw}, 1 - e^{-(c+1)w} */
+    double near, far;           /* M: 1 - e^{-aw}, e^{-aw} - e^{-w} */
+    double offset_decay, whole; /* e^{-acw}, e^{-aw} */
+    double step;                /* m: 1 - e^{-w} */
+    double slope;               /* m: what makes its slope at 0 the right one */
+    double doubt;               /* error of a, and of slope over w, in units */
+} brume_band;
+
+/* The transforms of M and m at one y >= 0, and a bound of either's error, absolute. */
+typedef struct brume_band_pair {
+    double upper_re, upper_im, lower_re, lower_im, error;
+} brume_band_pair;
+
+/* `width` is rounded to 24 bits and lowered to 1/(c+1). c > 0 has 24 bits. */
+void brume_band_open(double width, double c, brume_band *out);
+
+/* For 0 <= y < end, y exact. */
+brume_band_pair brume_band_at(const brume_band *band, double y);
+
+/* A bound of (1/pi) times the integral of either transform's modulus over [low, high], high <= end,
+ * and of the sum of the nodes' moduli in (low, high]. width 0: of 1/|s(s+1)|. */
+double brume_band_weight(const brume_band *band, double low, double high);
+
+/* Where the losses are spread smoothly: the part of upper - lower end that the upper end exceeds
+ * the truth by. */
+#define BRUME_BAND_SHARE (1.0 / 3)
 
 typedef struct brume_node {
     double y;
@@ -52,19 +90,10 @@ typedef struct brume_line {
     bool cut;         /* the node cap ended the line */
 } brume_line;
 
-static inline double brume_line_tolerance(const brume_line *line)
-{
-    return line->tolerance > 0 ? line->tolerance : BRUME_LINE_TOLERANCE;
-}
-
 /* A point on the profile: value = T, error = rounding and truncation, slope = dT/d eps. */
 typedef struct brume_line_sum {
     double value, error, slope;
 } brume_line_sum;
-
-/* log phi(c) of all draws; slope and error as brume_law_cumulant. Without `error`, which is NULL,
- * the value of each draw is right to BRUME_ROUGH of 1 + |value| + c * (largest loss). */
-#define BRUME_ROUGH 1e-9
 long double brume_cumulant(brume_law *laws, size_t count, double c, double *slope, double *error);
 
 /* The same without a bound of its error, for choosing. */
@@ -85,20 +114,6 @@ double brume_line_node_cost(const brume_line *line);
 /* Lay nodes until what is left is below `goal` (a log, of T's size) times the line's tolerance.
  * Call with `width` set. False if memory ran out. */
 BRUME_MUST_USE bool brume_line_lay(brume_line *line, double epsilon, double goal);
-
-/* The node at `index`; *size is its modulus, or a bound of it. One whose log size is certainly
- * below `least` by its cheap laws alone is bounded, not summed. */
-brume_node brume_line_node(const brume_line *line, long index, double least, double *size);
-
-/* A block of nodes from index `from` on; those beyond the band's end are of no use. For lines on
- * which brume_line_has_blocks. */
-typedef struct brume_node_block {
-    long from;
-    brume_node node[BRUME_PSI_BLOCK];
-    double size[BRUME_PSI_BLOCK];
-} brume_node_block;
-bool brume_line_has_blocks(const brume_line *line);
-void brume_line_block(const brume_line *line, long from, brume_node_block *out);
 
 /* Laying in parts, for a caller that sets c, h and `width` itself (24 bits each) and folds nothing:
  * ready the laws and open the band; then lay all nodes from 0 to `last`, with `least` as above.
@@ -127,11 +142,6 @@ brume_line_sum brume_line_evaluate_both(const brume_line *line, double epsilon,
 /* Certified bounds of delta(eps), finite losses only. Either may be NULL. Returns what the band
  * leaves open between them, without rounding, where both are asked for: an estimate. */
 double brume_line_certify(brume_line *line, double epsilon, double *lower, double *upper);
-
-/* Some c2 > c at which the aliases above epsilon are bounded by moments; i < BRUME_CHERNOFF_POINTS.
- */
-enum { BRUME_CHERNOFF_POINTS = 7 };
-double brume_chernoff_point(double c, int i);
 
 void brume_line_close(brume_line *line);
 

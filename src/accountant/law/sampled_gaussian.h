@@ -1,5 +1,5 @@
-/* The Poisson-subsampled Gaussian: its two tables, the one on the real line (sampled_gaussian.c)
- * and the one on the moved line (sampled_gaussian_line.c). See there. */
+/* The Poisson-subsampled Gaussian: its two tables, the one on the real line and the one on the
+ * moved line. See sampled_gaussian.c. */
 #ifndef BRUME_ACCOUNTANT_LAW_SAMPLED_GAUSSIAN_H
 #define BRUME_ACCOUNTANT_LAW_SAMPLED_GAUSSIAN_H
 
@@ -32,31 +32,5 @@ static inline brume_sampled_tables *brume_sampled_tables_of(const brume_law *law
 }
 
 /* --- what the two files share --- */
-
-/* A strip 0 < Im x < height in which r has no zero and nothing grows much; how far it grows up to
- * Im x = d; and the step of a rule that a strip to either side makes exact. */
-double brume_strip_height(const brume_law *law, double c);
-double brume_strip_growth(const brume_law *law, double c, double d);
-double brume_strip_step(const brume_law *law, double c, double height, double width);
-
-/* A bound of the relative error of the rule on the real line. */
-double brume_sampled_real_error(const brume_law *law, double c);
-
-/* t = (2x - 1)/(2 sigma^2) at some places, at most 600. */
-void brume_sampled_logits(const double *place, size_t count, double square, double *out);
-
-/* In units: how far the 8 units of sigma and rate move the loss at some places (x/sigma fixed). */
-void brume_sampled_loss_errors(const brume_law *law, const double *place, size_t count,
-                               double *out);
-
-/* Build the table on the moved line. False if memory ran out. */
-BRUME_MUST_USE bool brume_sampled_lay(brume_law *law);
-
-/* Where no table reaches the line: nothing is known of psi. */
-void brume_sampled_claim_nothing(brume_law *law);
-
-/* As law.h. */
-brume_log_psi brume_sampled_node(brume_law *law, long index, double h);
-double brume_sampled_envelope(brume_law *law, double low, double high);
 
 #endif

@@ -55,18 +55,6 @@ brume_ray_aim brume_ray_aim_for(const brume_parts *parts, double epsilon, double
  * same); and with little tilted mass far out the rounding of the sums is smaller. */
 void brume_ray_lower(const brume_parts *parts, brume_ray_aim *aim, bool lean);
 
-/* A contour for the transform of each part, so near the real line that the product over all draws
- * of the integrals of |integrand| is at most e^12 times the product of the |integrals|: so much may
- * cancel. *angle is the least angle of a ray on which no integrand grows. False if no contour is
- * found. */
-bool brume_ray_draw(const brume_parts *parts, const brume_ray_aim *aim, brume_contour **contours,
-                    double *angle);
-void brume_ray_erase(const brume_parts *parts, brume_contour **contours);
-
-/* log of how large the rounding errors of a ray from aim->start are, over exp(target) and over
- * 2^-53; an estimate. */
-double brume_ray_lost(const brume_parts *parts, const brume_ray_aim *aim);
-
 /* log Phi of one draw at the real z; an estimate. */
 double brume_ray_log_sum(const brume_part *part, double z);
 
@@ -74,11 +62,6 @@ double brume_ray_log_sum(const brume_part *part, double z);
 brume_ray *brume_ray_open(const brume_parts *parts, const brume_ray_aim *aim);
 void brume_ray_close(brume_ray *ray);
 size_t brume_ray_nodes(const brume_ray *ray);
-
-/* The integral at epsilon >= 0, its slope, and a bound of its error; false if it is of no use
- * there: it is sharp near the epsilon aimed at. */
-bool brume_ray_evaluate(const brume_ray *ray, double epsilon, double *value, double *slope,
-                        double *error);
 
 /* For the audit, which sums a ray again in balls: what it needs of the whole ray. */
 typedef struct brume_ray_frame {

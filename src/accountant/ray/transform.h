@@ -97,13 +97,8 @@ bool brume_transform_node(const brume_contour *contour, size_t index, double *t_
 void brume_transform_sum(const brume_contour *contour, double a, double b, double *re, double *im,
                          double *rounding);
 
-/* What the contour of a transform is made of: transform.c draws it, transform_sum.c and
- * transform_panel.c sum over it. */
+/* What the contour of a transform is made of. */
 enum { BRUME_TRANSFORM_PANELS = 120, BRUME_TRANSFORM_RIM = 36 };
-
-/* A log below which a term is left out: of modulus below 2e-22. */
-#define BRUME_TRANSFORM_NEGLIGIBLE (-50.0)
-#define BRUME_TRANSFORM_LEFT_OUT   2e-22
 
 /* A place on the polygon or around it: log |f| = log_size + a lambda - b theta. */
 typedef struct brume_place {
@@ -152,20 +147,5 @@ struct brume_contour {
     brume_place_panel panels[BRUME_TRANSFORM_PANELS];
     brume_place_node nodes[BRUME_TRANSFORM_PANELS * BRUME_GAUSS_NODES];
 };
-
-/* Of the sizes of all terms: what their sum is rounded by, block by block of a panel's nodes, which
- * are added then. */
-double brume_transform_summing(const brume_contour *contour);
-
-/* Is the term of a node left out, of every z up to `reach`, and up to `swing` above log_at? */
-bool brume_transform_left_out(const brume_contour *c, const brume_place_node *n, double exponent,
-                              double reach);
-
-/* The supremum over the panel's ellipse at z = a + ib times what it counts: the rule's error, or,
- * for a panel that is not summed, its length. */
-double brume_transform_panel_missed(const brume_place_panel *panel, double a, double b);
-
-/* What lies left and right of the polygon, a bound. */
-double brume_transform_ends_missed(const brume_contour *contour, double a, double b);
 
 #endif

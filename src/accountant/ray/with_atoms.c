@@ -9,12 +9,196 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/ray/solve.h"
 #include "accountant/contour/line.h"
 #include "accountant/exact/atom_sum.h"
+#include "accountant/exact/delta_bounds.h"
 #include "accountant/ray/ray.h"
+#include "accountant/ray/solve.h"
+#include "accountant/ray/transform.h"
+#include "number/elementary.h"
+
+/* A ray of subsampled Gaussians, a record removed, together with Laplace draws: the same path, the
+ * integrand multiplied by so many factors z/(2z-1) and (z-1)/(2z-1). proofs/accountant/ray.md,
+ * section ray.2. */
+/* One term of the product of Laplace transforms: weight e^{-s loss}, and so many of each factor. */
+typedef struct brume_laplace_pattern {
+    double loss, weight;
+    unsigned first, second;
+} brume_laplace_pattern;
+
+typedef struct brume_ray_factors brume_ray_factors;
+
+/* Summing a ray with the factors of Laplace draws.
+ *
+ * Promise: value and error enclose the integral for every parameter within its 8 units and every
+ * epsilon within its error. */
 
 static const double unit = BRUME_UNIT;
+
+enum { NODE_ARRAYS = 10 };
+
+struct brume_ray_factors {
+    const brume_ray *ray;
+    brume_ray_frame frame;
+    size_t count, spans;
+    double *a, *b, *re, *im;                 /* of the nodes, the factors included */
+    double *wrong, *lever;                   /* their errors, and what x's error moves them by */
+    double *argument, *fall, *sine, *cosine; /* scratch */
+    double *span_bound, rest_bound;          /* of the factors */
+    double *memory;
+};
+
+static void ray_factors_close(brume_ray_factors *factors)
+{
+    if (factors)
+        free(factors->memory);
+    free(factors);
+}
+
+/* Multiply the terms so far by all draws of a Laplace law. False if they would be more than `most`.
+ */
+static bool laplace_patterns_add(const brume_law *law, brume_laplace_pattern *patterns,
+                                 size_t *count, size_t most)
+{
+    double draws = law->count, a = law->a;
+    if (!((double)*count * (draws + 1) <= (double)most))
+        return false;
+    /* from the last term to the first: the products of a term are stored at its own place or after
+     * it, where they overwrite only what is done */
+    size_t each = (size_t)draws + 1;
+    for (size_t i = *count; i-- > 0;) {
+        const brume_laplace_pattern old = patterns[i];
+        double choose = 1;
+        for (unsigned down = 0; down < (unsigned)each; down++) {
+            brume_laplace_pattern p = old;
+            unsigned up = (unsigned)draws - down;
+            p.loss += ((double)up - (double)down) * a;
+            p.weight *= choose * exp(-a * down);
+            p.first += up;
+            p.second += down;
+            patterns[i * each + down] = p;
+            choose *= (draws - down) / (down + 1);
+        }
+    }
+    *count *= each;
+    return true;
+}
+
+/* The factors are (1 +- 1/(2z-1))/2: an upper bound of how far either is from 1/2. */
+static double factor_bound(unsigned factors, double distance_of_half)
+{
+    double bound = 1;
+    for (unsigned i = 0; i < factors; i++)
+        bound *= 0.5 + 0.25 / distance_of_half;
+    return bound * (1 + 1e-9);
+}
+
+static brume_point product_at(unsigned first, unsigned second, brume_point z)
+{
+    brume_point half = 0.5 / (2 * z - 1), product = 1;
+    for (unsigned i = 0; i < first; i++)
+        product *= 0.5 + half;
+    for (unsigned i = 0; i < second; i++)
+        product *= 0.5 - half;
+    return product;
+}
+
+/* `ray` must outlive it. NULL if memory ran out or a record is added. */
+static brume_ray_factors *ray_factors_open(const brume_ray *ray, unsigned first, unsigned second)
+{
+    brume_ray_factors *r = calloc(1, sizeof *r);
+    brume_ray_span span;
+    brume_ray_node node;
+    if (!r)
+        return NULL;
+    r->ray = ray;
+    r->frame = brume_ray_frame_of(ray);
+    if (r->frame.parts->reversed) {
+        free(r);
+        return NULL;
+    }
+    r->count = brume_ray_nodes(ray);
+    while (brume_ray_span_at(ray, r->spans, 1, &span))
+        r->spans++;
+    r->memory = malloc((NODE_ARRAYS * r->count + r->spans) * sizeof *r->memory);
+    if (!r->memory) {
+        free(r);
+        return NULL;
+    }
+    double **arrays[NODE_ARRAYS] = {&r->a,     &r->b,        &r->re,   &r->im,   &r->wrong,
+                                    &r->lever, &r->argument, &r->fall, &r->sine, &r->cosine};
+    for (size_t i = 0; i < NODE_ARRAYS; i++)
+        *arrays[i] = r->memory + i * r->count;
+    r->span_bound = r->memory + NODE_ARRAYS * r->count;
+    unsigned factors = first + second;
+    for (size_t i = 0; i < r->count && brume_ray_probe(ray, i, &node); i++) {
+        brume_point z = CMPLX(node.start + node.a, node.b);
+        brume_point whole = product_at(first, second, z) * CMPLX(node.re, node.im);
+        double away = cabs(z - 0.5), bound = factor_bound(factors, away);
+        double size = 1.5 * hypot(node.re, node.im) * bound; /* of the sum of both parts, turned */
+        r->a[i] = node.a;
+        r->b[i] = node.b;
+        r->re[i] = creal(whole);
+        r->im[i] = cimag(whole);
+        /* relative to the product of the bounds: some 30 units a factor, for (1 - 1/(2z-1))/2 may
+         * cancel, but is computed to 8 units of its parts, and z is rounded; the turn, the fall */
+        r->wrong[i] = node.error * bound + size * unit * (24 + 30 * factors * (1 + 0.5 / away));
+        r->lever[i] = size * hypot(node.a, node.b);
+    }
+    for (size_t i = 0; i < r->spans && brume_ray_span_at(ray, i, 1, &span); i++) {
+        /* the ellipse lies in a disc; this far from 1/2 */
+        double radius = BRUME_GAUSS_LONG * hypot(span.half_re, span.half_im) * (1 + 1e-9);
+        double away = hypot(span.start + span.middle_re - 0.5, span.middle_im) - radius;
+        r->span_bound[i] = away > 0 || factors == 0 ? factor_bound(factors, fmax(away, 1e-300))
+                                                    : INFINITY;
+    }
+    r->rest_bound = factor_bound(factors, r->frame.rest_b); /* the rest is higher still */
+    return r;
+}
+
+/* The integral at epsilon, which is known up to epsilon_error, and a bound of its error; false if
+ * it is of no use there. epsilon may be negative. */
+static bool ray_factors_evaluate(const brume_ray_factors *r, double epsilon, double epsilon_error,
+                                 double *value, double *error)
+{
+    const brume_ray_frame *frame = &r->frame;
+    double origin = frame->parts->origin, x = origin + epsilon;
+    double moved = frame->parts->origin_error + epsilon_error + 2 * unit * (origin + fabs(epsilon));
+    if (!(x > moved))
+        return false;
+    for (size_t i = 0; i < r->count; i++)
+        r->argument[i] = -r->a[i] * x;
+    brume_vector_exp(r->argument, r->fall, r->count);
+    for (size_t i = 0; i < r->count; i++)
+        r->argument[i] = -r->b[i] * x;
+    brume_vector_sincos(r->argument, r->sine, r->cosine, r->count);
+    long double total = 0; /* what cancels is not rounded again */
+    double absolute = 0, wrong = 0, lever = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        double part = r->fall[i] * (r->im[i] * r->cosine[i] + r->re[i] * r->sine[i]);
+        total += part;
+        absolute += fabs(part);
+        wrong += r->fall[i] * r->wrong[i];
+        lever += r->fall[i] * r->lever[i];
+    }
+    double sum = (double)total, missed = wrong + lever * (moved + 8 * unit * x);
+    missed += unit * 0x1p-10 * (double)r->count * absolute + unit * fabs(sum);
+    missed += exp(frame->rest_log - frame->rest_a * x) * r->rest_bound;
+    brume_ray_span span;
+    for (size_t i = 0; i < r->spans && brume_ray_span_at(r->ray, i, x, &span); i++)
+        missed += exp(span.log_missed) * r->span_bound[i];
+    missed *= 1 + 1e-6;
+    long double exponent = frame->base - (long double)frame->start * x + epsilon;
+    /* epsilon's own error enters through x and through e^epsilon; the sum in long doubles; exp */
+    double size = (double)(fabsl(frame->base) + fabsl(frame->start * (long double)x));
+    double off = (fabs(frame->start) + 1) * moved + unit * 0x1p-8 * size +
+                 unit * (16 + 8 * (double)fabsl(exponent));
+    double scale = exp((double)exponent) / M_PI;
+    *value = scale * sum;
+    *error = scale * (missed * (1 + 2 * off) + 1.1 * off * fabs(sum)) * (1 + 1e-9) + 1e-300;
+    return isfinite(*value) && isfinite(*error) && off < 0.1;
+}
+
 static const double least_mass = 1e-30; /* of an atom; what is left out counts whole */
 static const double least_depth = 69;   /* minus the log of that */
 static const double most_products = 2e6;
@@ -68,12 +252,12 @@ static void close_layout(layout *l)
 {
     for (size_t i = 0; i < BRUME_RAY_SPLIT_TERMS; i++)
         for (size_t j = 0; j < MOST_PATTERNS; j++)
-            brume_ray_factors_close(l->rays[i][j]);
+            ray_factors_close(l->rays[i][j]);
     brume_ray_split_close(&l->plan);
     free(l);
 }
 
-void brume_ray_atoms_close(brume_ray_atoms *b)
+static void ray_atoms_close(brume_ray_atoms *b)
 {
     if (!b)
         return;
@@ -132,7 +316,7 @@ static bool add_lattice(brume_ray_atoms *b, const brume_law *law, double *work)
 static bool add_laplace(brume_ray_atoms *b, const brume_law *law)
 {
     double draws = law->count, a = law->a;
-    if (!brume_laplace_patterns_add(law, b->patterns, &b->pattern_count, MOST_PATTERNS))
+    if (!laplace_patterns_add(law, b->patterns, &b->pattern_count, MOST_PATTERNS))
         return false;
     b->top += draws * a;
     b->reach += draws * a;
@@ -208,7 +392,7 @@ brume_ray_atoms *brume_ray_atoms_open(const brume_law *laws, size_t count, doubl
         b->left_out *= 1 + 1e-6;
     }
     if (!alive || !b->lower || !b->upper || !b->rest) {
-        brume_ray_atoms_close(b);
+        ray_atoms_close(b);
         return NULL;
     }
     double rest = 0; /* from the end: a sum of positive terms */
@@ -233,7 +417,7 @@ static bool ends_by(const brume_ray_atoms *b, const layout *l, double epsilon, d
             double weight = p->weight * exp(log_weight);
             if (!l->plan.rays[i])
                 continue; /* it is in what comes on top */
-            if (!brume_ray_factors_evaluate(l->rays[i][j], at, off, &value, &wrong))
+            if (!ray_factors_evaluate(l->rays[i][j], at, off, &value, &wrong))
                 return false;
             sum += weight * value;
             error += weight * (wrong + (off_weight + 16 * unit * log_weight) * fabs(value));
@@ -338,7 +522,7 @@ static bool add_plan(brume_ray_atoms *b, double epsilon, int way)
     for (size_t i = 0; alive && i < l->plan.term_count; i++)
         for (size_t j = 0; alive && l->plan.rays[i] && j < b->pattern_count; j++) {
             const brume_laplace_pattern *p = &b->patterns[j];
-            l->rays[i][j] = brume_ray_factors_open(l->plan.rays[i], p->first, p->second);
+            l->rays[i][j] = ray_factors_open(l->plan.rays[i], p->first, p->second);
             alive = l->rays[i][j] != NULL;
         }
     if (!alive) {
@@ -427,7 +611,7 @@ static brume_delta_bounds form_of(brume_ray_atoms *atoms)
 
 static void close_form(void *context)
 {
-    brume_ray_atoms_close(context);
+    ray_atoms_close(context);
 }
 
 bool brume_ray_atoms_delta(const brume_law *laws, size_t count, double epsilon, double goal,
@@ -444,6 +628,6 @@ bool brume_ray_atoms_delta(const brume_law *laws, size_t count, double epsilon, 
     if (keep && b->atom_count * b->pattern_count <= MOST_TERMS)
         *keep = bounds;
     else
-        brume_ray_atoms_close(b);
+        ray_atoms_close(b);
     return true;
 }

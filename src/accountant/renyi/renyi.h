@@ -7,7 +7,6 @@
 #define BRUME_ACCOUNTANT_RENYI_RENYI_H
 
 #include <stdbool.h>
-
 #include <brume/account/compose.h>
 #include <brume/account/cost.h>
 

@@ -24,11 +24,6 @@ typedef struct brume_curve_sum {
     double rho;           /* all curves are lines: D_alpha <= rho alpha, rounded up; else 0 */
 } brume_curve_sum;
 
-/* The terms with neither a law nor a pure epsilon. False if memory ran out. */
-BRUME_MUST_USE bool brume_curve_sum_open(const brume_term *terms, size_t count,
-                                         brume_curve_sum *out);
-void brume_curve_sum_close(brume_curve_sum *curves);
-
 double brume_curve_sum_upper(const brume_curve_sum *curves, double c);
 
 /* About its slope, to choose by. */

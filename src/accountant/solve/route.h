@@ -1,6 +1,6 @@
 /* One route to delta(epsilon): a way to certify bounds of delta from either side, for some laws.
  *
- * Routes are listed in routes.def. Whoever asks for delta (delta.c) opens them one after another,
+ * Routes are listed in routes.def. Whoever asks for delta (solve.c) opens them one after another,
  * always the one with the least estimated work next, until one says that its interval is final.
  * Every route certifies what it says, whatever it was chosen by: a bad estimate, or a route that
  * does not suit, may widen an interval and cannot falsify it. */
@@ -68,17 +68,10 @@ typedef struct brume_route {
 enum { BRUME_MOST_ROUTES = 16 };
 const brume_route *brume_routes(size_t *count);
 
-/* Ask the routes; the interval is in the task. With `searching` those are left open in `kept` whose
- * bounds none of the others improves at both ends. False if memory ran out. */
-BRUME_MUST_USE bool brume_task_ask(brume_task *task);
-
 void brume_delta_bounds_close(brume_delta_bounds *opened);
 
 /* What the routes left open say together of another epsilon, on one side; false if one of them says
  * nothing there. */
-bool brume_task_ask_kept(const brume_task *task, double epsilon, brume_side side, double *out);
-void brume_task_close_kept(brume_task *task);
-
 /* Names of routes, as intervals show them. */
 extern const char brume_route_plain[], brume_route_top[];
 
@@ -86,10 +79,6 @@ extern const char brume_route_plain[], brume_route_top[];
  * tolerance. False if memory ran out. */
 BRUME_MUST_USE bool brume_task_aim(brume_task *task);
 BRUME_MUST_USE bool brume_task_aim_line(brume_task *task);
-
-/* Of subsampled Gaussians alone a line that needs a band takes seconds and is not sharper than
- * rays. To be asked of an aimed task. */
-bool brume_task_band_is_useless(const brume_task *task);
 
 /* Is delta known to be far from the one that is sought? */
 bool brume_task_is_decided(const brume_task *task);
@@ -99,10 +88,5 @@ bool brume_task_is_met(const brume_task *task);
 
 /* Evaluate an open route at task->epsilon, and take its bounds. */
 void brume_task_take(brume_task *task, const brume_delta_bounds *opened);
-
-/* The route `contour`: routes_contour.c. */
-bool brume_contour_suits(brume_task *task);
-double brume_contour_work(brume_task *task);
-brume_outcome brume_contour_open(brume_task *task, brume_delta_bounds *out);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * What a cast or a function means is part of the proof, so a version is named here once the tests
  * that compare answers have passed with it (tools/duckdb-versions). */
-#ifndef BRUME_ENGINE_DUCKDB_VERSION_H
-#define BRUME_ENGINE_DUCKDB_VERSION_H
+#ifndef BRUME_ENGINE_LIBDUCKDB_VERSION_H
+#define BRUME_ENGINE_LIBDUCKDB_VERSION_H
 
 #include <stdbool.h>
 #include <string.h>
