@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ledger/journal.h"
-#include "ledger/secret.h"
+#include "ledger/store.h"
 
 static brume_status out_of_memory(brume_error *error)
 {

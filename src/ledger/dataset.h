@@ -17,7 +17,7 @@ BRUME_MUST_USE brume_status brume_dataset_is_public(brume_ledger *ledger, const 
 
 enum { BRUME_MOST_DATASET_NAME = 255, BRUME_PASSWORD_NAME = BRUME_MOST_DATASET_NAME + 32 };
 
-/* Under which name the password of a dataset's server is kept (secret.h). */
+/* Under which name the password of a dataset's server is kept (store.h). */
 void brume_password_name(const char *dataset, char name[BRUME_PASSWORD_NAME]);
 
 #endif

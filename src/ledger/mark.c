@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "ledger/dataset.h"
 #include "ledger/digest.h"
-#include "ledger/secret.h"
+#include "ledger/store.h"
 
 static const char key_name[] = "key of marks";
 

@@ -3,7 +3,7 @@
  *
  * A mark is a text such as "path:/data/visits.csv" that two sources share only if they hold the
  * same data or part of it; what marks there are is the engine's business. The ledger keeps a keyed
- * hash of each, under a key of its own (secret.h): an export has neither, since a file's contents,
+ * hash of each, under a key of its own (store.h): an export has neither, since a file's contents,
  * and even the names of the files behind a glob, may say who is in the data. What was ever read
  * under a budget stays marked.
  *

@@ -5,7 +5,7 @@
 #include "ledger/dataset.h"
 #include "ledger/journal.h"
 #include "ledger/mark.h"
-#include "ledger/secret.h"
+#include "ledger/store.h"
 #include "ledger/user_row.h"
 
 static bool is_public(const brume_registration *new)

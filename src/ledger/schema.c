@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "ledger/journal.h"
 #include "ledger/mark.h"
-#include "ledger/secret.h"
+#include "ledger/store.h"
 #include "ledger/user_row.h"
 #include "ledger/verify.h"
 

@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
 #include <sqlite3.h>
 #include <sys/stat.h>
 
@@ -71,5 +70,27 @@ BRUME_MUST_USE brume_status brume_store_step(brume_ledger *ledger, sqlite3_stmt 
 
 /* Text of a column; "" for NULL. Valid until the next step. */
 const char *brume_store_text(sqlite3_stmt *statement, int column);
+
+/* What the ledger knows and shows nobody: keys, passwords of servers, hashes of tokens.
+ *
+ * In the file, which only its owner may read, and in no journal row, export or answer. The newest
+ * row's digest vouches for it. */
+
+/* Draw 32 random bytes under this name, as hexadecimal digits. */
+BRUME_MUST_USE brume_status brume_secret_draw(brume_ledger *ledger, const char *name,
+                                              brume_error *error);
+
+BRUME_MUST_USE brume_status brume_secret_set(brume_ledger *ledger, const char *name,
+                                             const char *value, brume_error *error);
+
+/* In place of the one of this name, if there is one; and without it. */
+BRUME_MUST_USE brume_status brume_secret_replace(brume_ledger *ledger, const char *name,
+                                                 const char *value, brume_error *error);
+BRUME_MUST_USE brume_status brume_secret_forget(brume_ledger *ledger, const char *name,
+                                                brume_error *error);
+
+/* The secret, which the caller frees; NULL if there is none of that name. */
+BRUME_MUST_USE brume_status brume_secret_read(brume_ledger *ledger, const char *name, char **value,
+                                              brume_error *error);
 
 #endif

@@ -3,7 +3,7 @@
  * 1. A user is a fact of the journal (kind `user`, journal.h): added, given another token or an
  *    allotment, removed. A name is never given again: the history names people by it.
  * 2. A token is 256 random bits, shown once. Kept are its SHA-256 and a SCRAM-SHA-256 verifier
- *    (RFC 5802, RFC 7677), as secrets (secret.h): in no journal row, export or answer.
+ *    (RFC 5802, RFC 7677), as secrets (store.h): in no journal row, export or answer.
  * 3. An allotment is a second filter, of one user on one dataset, under the dataset's rule. A
  *    reservation is charged to both with the same charge, in one transaction: both or neither. The
  *    dataset's filter remains the promise (proofs/allotments.md); an allotment only narrows what
@@ -22,7 +22,21 @@
 #include <stdint.h>
 
 #include "ledger/ledger.h"
-#include "ledger/token.h"
+
+/* Tokens, and what is kept of them: a hash, and a verifier for SCRAM-SHA-256. */
+
+enum {
+    BRUME_TOKEN_TEXT = 52, /* "brume_", 43 characters of base64url, the end, and room */
+    BRUME_SCRAM_SALT = 16,
+    BRUME_SCRAM_KEY = 32,
+};
+
+/* What a server needs for an exchange (RFC 5802). */
+typedef struct brume_scram_verifier {
+    uint32_t iterations;
+    uint8_t salt[BRUME_SCRAM_SALT];
+    uint8_t stored_key[BRUME_SCRAM_KEY], server_key[BRUME_SCRAM_KEY];
+} brume_scram_verifier;
 
 typedef enum brume_role {
     BRUME_ROLE_NONE = 0, /* of nobody: see brume_ledger_find_user */

@@ -12,18 +12,7 @@ typedef struct brume_user_row {
     bool removed;
 } brume_user_row;
 
-/* *found is false where there is no such row, as in every ledger before schema 4. */
-BRUME_MUST_USE brume_status brume_user_read(brume_ledger *ledger, const char *name,
-                                            brume_user_row *out, bool *found, brume_error *error);
-
-/* Is it neither removed nor expired at `now`? */
-bool brume_user_is_active(const brume_user_row *row, int64_t now);
-
 enum { BRUME_USER_SECRET = BRUME_MOST_USER_NAME + 32 };
-/* Under which names the hash and the verifier of a user's token are kept (secret.h). */
-void brume_user_secrets(const char *user, char hash[BRUME_USER_SECRET],
-                        char verifier[BRUME_USER_SECRET]);
-
 /* The key of the verifiers that nobody meets. */
 #define BRUME_DECOY_KEY "key of decoys"
 

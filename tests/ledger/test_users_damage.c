@@ -1,8 +1,8 @@
 /* Damage to what a ledger knows of its users: tables that were changed, and journals with right
- * hashes that no ledger may have written (ledger/verify_user.h). */
+ * hashes that no ledger may have written (ledger/verify.h). */
 #include "users.h"
 
-#include "ledger/verify_user.h"
+#include "ledger/verify.h"
 
 static void a_change_of_a_table_is_found(void **state)
 {
