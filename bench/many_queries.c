@@ -18,7 +18,7 @@
 #include <brume/synthetic/mwem.h>
 #include <brume/synthetic/small_database.h>
 
-#include "command/frame/svg.h"
+#include "command/frame/bar_chart.h"
 
 static const double EPSILON = 1, DELTA = 1e-6, BETA = 0.05, RECORDS = 100000;
 static const double LEAST_DRAWN = 1e-5; /* a line that falls below goes along the floor */

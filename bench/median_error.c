@@ -15,7 +15,7 @@
 #include <brume/mechanism/smooth.h>
 #include <brume/statistic/tested.h>
 
-#include "command/frame/svg.h"
+#include "command/frame/bar_chart.h"
 
 enum { ROWS = 1001, DRAWS = 301, EPSILONS = 9, SHAPES = 3, METHODS = 4, STEPS = 1 << 20 };
 

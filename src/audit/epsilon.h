@@ -19,7 +19,33 @@
 #include <stdint.h>
 
 #include "audit/draw.h"
-#include "audit/partition.h"
+
+/* Bins of outcomes, learned from examples, and events that are unions of bins.
+ *
+ * An outcome that comes often has a bin of its own, the others are cut at quantiles, finer in the
+ * tails. An event that speaks for one neighbour is looked for among the outcomes up to an edge,
+ * those from an edge on, and the bins with the largest quotients of the two frequencies. Nothing is
+ * claimed of what is found here: draws that were not looked at decide. */
+
+enum { BRUME_BINS = 768 };
+
+typedef struct brume_partition {
+    size_t count;
+    int64_t edges[BRUME_BINS]; /* bin i has the outcomes from edges[i] to below edges[i + 1]; the
+                                  first edge is INT64_MIN */
+    int64_t least;             /* of the outcomes in `table`, which has their bins */
+    uint16_t table[1 << 16];
+    size_t tabled;
+} brume_partition;
+
+typedef struct brume_bin_event {
+    bool in[BRUME_BINS];
+    bool second; /* likelier on the second neighbour */
+} brume_bin_event;
+
+/* "outcome >= 3", "outcome in {0, 2, 5..7}", outcomes times `step`. */
+void brume_partition_text(const brume_partition *bins, const brume_bin_event *event, double step,
+                          char *text, size_t size);
 
 /* An event and how often it came in the draws that count. */
 typedef struct brume_audit_event {

@@ -20,8 +20,6 @@
 
 typedef struct brume_regular brume_regular;
 
-enum { BRUME_REGULAR_PLACES = 64, BRUME_REGULAR_MOST = 1000 }; /* bytes of its text */
-
 /* Read a pattern. With `folds` ASCII letters match in either case; with `whole` the text must match
  * from its beginning to its end, as if ^(?: and )$ stood around the pattern. NULL: it is refused,
  * and *why says what of it is, in words that may be shown; or memory is out, and *why is NULL. */

@@ -1,6 +1,11 @@
 /* UTF-8: characters, texts, and texts that were cut. */
 #include "base/utf8.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* How many bytes a character has that begins with this one; 0: none does. */
@@ -11,7 +16,9 @@ static size_t length_of(unsigned first)
     return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-size_t brume_utf8_character(const char *text, size_t left)
+/* The length of the character at `at`, of which `left` > 0 bytes are there; 0: it is none (NUL,
+ * surrogates, what is overlong or above U+10FFFF, and what is not all there). */
+static size_t utf8_character(const char *text, size_t left)
 {
     const uint8_t *at = (const uint8_t *)text;
     unsigned first = at[0];
@@ -43,7 +50,7 @@ bool brume_utf8_is_text(const char *bytes, size_t length)
             at += 8;
             continue;
         }
-        size_t step = brume_utf8_character((const char *)at, (size_t)(end - at));
+        size_t step = utf8_character((const char *)at, (size_t)(end - at));
         if (step == 0)
             return false;
         at += step;
@@ -51,7 +58,8 @@ bool brume_utf8_is_text(const char *bytes, size_t length)
     return true;
 }
 
-uint32_t brume_utf8_code_point(const char *at, size_t length)
+/* The number of a character of that length. */
+static uint32_t utf8_code_point(const char *at, size_t length)
 {
     static const uint8_t first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
     uint32_t code = (uint8_t)at[0] & first_bits[length];
@@ -65,7 +73,7 @@ void brume_utf8_mend(char *text)
     size_t left = strlen(text);
     char *to = text;
     while (left > 0) {
-        size_t length = length_of((uint8_t)*text), step = brume_utf8_character(text, left);
+        size_t length = length_of((uint8_t)*text), step = utf8_character(text, left);
         if (step > 0) {
             memmove(to, text, step);
             to += step;
@@ -90,4 +98,65 @@ size_t brume_utf8_cut(const char *text, size_t most)
     while (most > 0 && ((uint8_t)text[most] & 0xc0) == 0x80)
         most--;
     return most;
+}
+
+/* ---- text as a terminal may show it ---- */
+
+/* Is it obeyed, or not to be seen, instead of shown? The joiners U+200C and U+200D belong to the
+ * spelling of some languages, and stay. */
+static bool is_obeyed(uint32_t code)
+{
+    static const struct {
+        uint32_t first, last;
+    } obeyed[] = {
+        {0x00, 0x1f},                       /* C0: line ends, escape */
+        {0x7f, 0x9f},                       /* delete, C1: U+009B begins a sequence as ESC [ does */
+        {0x61c, 0x61c},                     /* marks of direction */
+        {0x200b, 0x200b},                   /* a space of no width */
+        {0x200e, 0x200f}, {0x2028, 0x202e}, /* directions, ends of lines and paragraphs */
+        {0x2060, 0x206f},                   /* directions and isolates, further invisible ones */
+        {0xfeff, 0xfeff},
+    };
+    for (size_t i = 0; i < sizeof obeyed / sizeof *obeyed; i++)
+        if (code >= obeyed[i].first && code <= obeyed[i].last)
+            return true;
+    return false;
+}
+
+size_t brume_visible_character(const char *at, size_t left, char shown[BRUME_VISIBLE_MOST],
+                               size_t *length)
+{
+    size_t step = *at ? utf8_character(at, left) : 1; /* a key may have a NUL in it */
+    uint32_t code = step ? utf8_code_point(at, step) : 0;
+    const char *word = code == '\n' ? "\\n" : code == '\t' ? "\\t" : code == '\r' ? "\\r" : NULL;
+    if (step == 0) {
+        *length = (size_t)snprintf(shown, BRUME_VISIBLE_MOST, "\\x%02x", (unsigned char)*at);
+        return 1;
+    }
+    if (word)
+        *length = (size_t)snprintf(shown, BRUME_VISIBLE_MOST, "%s", word);
+    else if (is_obeyed(code))
+        *length = (size_t)snprintf(shown, BRUME_VISIBLE_MOST, "\\u%04x", (unsigned)code);
+    else
+        memcpy(shown, at, *length = step);
+    return step;
+}
+
+char *brume_visible_text(const char *text, const char *kept)
+{
+    size_t left = strlen(text), used = 0, length = 0;
+    char *out = malloc(left * (BRUME_VISIBLE_MOST - 2) + 1); /* \u001b is six bytes for one */
+    if (!out)
+        return NULL;
+    while (left > 0) {
+        char shown[BRUME_VISIBLE_MOST];
+        size_t step = brume_visible_character(text, left, shown, &length);
+        bool keeps = strchr(kept, *text) != NULL;
+        memcpy(out + used, keeps ? text : shown, length = keeps ? step : length);
+        used += length;
+        text += step;
+        left -= step;
+    }
+    out[used] = 0;
+    return out;
 }

@@ -6,13 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The length of the character at `at`, of which `left` > 0 bytes are there; 0: it is none (NUL,
- * surrogates, what is overlong or above U+10FFFF, and what is not all there). */
-size_t brume_utf8_character(const char *at, size_t left);
-
-/* The number of a character of that length. */
-uint32_t brume_utf8_code_point(const char *at, size_t length);
-
 /* Are these bytes valid UTF-8 without a NUL? */
 bool brume_utf8_is_text(const char *bytes, size_t length);
 
@@ -22,5 +15,20 @@ void brume_utf8_mend(char *text);
 
 /* The most bytes, at most `most`, at the start of a valid text that end where a character ends. */
 size_t brume_utf8_cut(const char *text, size_t most);
+
+/* Text as a terminal may show it: nothing in it moves the cursor, changes colours or the direction
+ * of reading, or is obeyed in another way. Names and keys of data are anybody's. */
+
+enum { BRUME_VISIBLE_MOST = 8 }; /* bytes of what one character becomes */
+
+/* How the character at `at` is shown, of which `left` > 0 bytes are there: itself, or \n, \t, \r,
+ * \u001b, or \xff for a byte that is no UTF-8. Writes it and its length, and returns how many bytes
+ * it took. The escapes are those of JSON, so that a JSON text stays the same value. */
+size_t brume_visible_character(const char *at, size_t left, char shown[BRUME_VISIBLE_MOST],
+                               size_t *length);
+
+/* A whole text, for the caller to free; the characters of `kept` stay as they are. NULL: memory is
+ * out. */
+char *brume_visible_text(const char *text, const char *kept);
 
 #endif

@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "engine/libduckdb.h"
 #include "command/frame/call.h"
-#include "command/frame/call_json.h"
 #include "command/frame/output.h"
 #include "command/role.h"
 

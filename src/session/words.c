@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "command/frame/call.h"
-#include "command/frame/call_json.h"
 #include "command/frame/help.h"
 #include "command/frame/output.h"
 #include "session/state.h"

@@ -7,9 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "audit/query/blend.h"
 #include "audit/query/score.h"
-#include "audit/query/trees.h"
 #include "sequence.h"
 
 static brume_error error;

@@ -7,7 +7,6 @@
 #include "base/sql_hint.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "base/visible.h"
 
 static void status_words_and_exit_codes_follow_the_table(void **state)
 {

@@ -5,7 +5,6 @@
 
 #include "check.h"
 #include "command/frame/call.h"
-#include "command/frame/call_json.h"
 #include "session/arrow_stream.h"
 
 #if defined(__SANITIZE_ADDRESS__)

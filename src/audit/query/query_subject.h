@@ -14,6 +14,8 @@
 #include "query/plan/question.h"
 #include "query/plan/plan_terms.h"
 #include "query/release/spend.h"
+#include "audit/query/neighbours.h"
+#include "audit/query/score.h"
 
 typedef struct brume_query_subject brume_query_subject;
 
@@ -53,5 +55,24 @@ const char *brume_query_subject_outcome(void);
 
 /* An answer takes about a millisecond: draws that take seconds. */
 enum { BRUME_QUERY_SUBJECT_SAMPLES = 2000 };
+
+/* What drawing and searching share of the subject of a query. */
+
+/* Which lanes are free. */
+typedef struct brume_lane_pool {
+    const brume_query_lane *lanes;
+    size_t count;
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
+    bool taken[BRUME_NEIGHBOUR_LANES];
+} brume_lane_pool;
+
+struct brume_query_subject {
+    brume_lane_pool *pool; /* of all subjects of a search */
+    const brume_watch *watch;
+    brume_neighbours *neighbours;
+    brume_score *score;
+    bool owns_pool;
+};
 
 #endif

@@ -1,11 +1,311 @@
 /* From what was released to one number. */
-#include "audit/query/score_parts.h"
+#include "audit/query/score.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "audit/query/blend.h"
+#include <brume/status.h>
+#include <jansson.h>
+
 #include "base/error.h"
+
+/* ---- a sum of small decision trees ---- */
+
+/* How much of what a tree finds counts; what stands against few examples; what an end of a
+ * tree has at least (an example that is not decided weighs a quarter). */
+static const double COUNTED = .2, CAUTION = 5, LEAST_WEIGHT = 4;
+
+enum { CODES = 256, KEPT_BACK = 3 };
+
+/* What learning works on. */
+typedef struct learner {
+    const uint8_t *codes;
+    size_t features, examples;
+    double *odds;   /* of each example, as logarithms */
+    uint8_t *place; /* the node that it has come to, counted from the first of its level */
+    double (*sums)[CODES][2]; /* of one node: slopes and weights by feature and code */
+} learner;
+
+/* Examples come in turns of two, one of each database. */
+static bool is_second(size_t example)
+{
+    return example % 2 != 0;
+}
+
+static bool is_kept_back(size_t example)
+{
+    return example / 2 % KEPT_BACK == 0;
+}
+
+static double chance_of(double odds)
+{
+    return 1 / (1 + exp(-odds));
+}
+
+static double benefit(double slope, double weight)
+{
+    return slope * slope / (weight + CAUTION);
+}
+
+/* Slopes and weights of the loss at one node. */
+static void add_up(const learner *of, size_t node)
+{
+    memset(of->sums, 0, of->features * sizeof *of->sums);
+    for (size_t i = 0; i < of->examples; i++) {
+        if (of->place[i] != node || is_kept_back(i))
+            continue;
+        double chance = chance_of(of->odds[i]);
+        double slope = is_second(i) - chance, weight = chance * (1 - chance);
+        const uint8_t *codes = of->codes + i * of->features;
+        for (size_t f = 0; f < of->features; f++) {
+            of->sums[f][codes[f]][0] += slope;
+            of->sums[f][codes[f]][1] += weight;
+        }
+    }
+}
+
+/* The cut that serves one node best; none: everything goes to its first child. */
+static void cut_node(const learner *of, uint8_t *feature, uint8_t *upto)
+{
+    double whole[2] = {0, 0}, best = 0;
+    *feature = 0;
+    *upto = BRUME_TREE_EVERYTHING;
+    for (size_t code = 0; code < CODES; code++)
+        for (int k = 0; k < 2; k++)
+            whole[k] += of->sums[0][code][k];
+    double before = benefit(whole[0], whole[1]);
+    for (size_t f = 0; f < of->features; f++) {
+        double left[2] = {0, 0};
+        for (size_t code = 0; code + 1 < CODES; code++) {
+            left[0] += of->sums[f][code][0];
+            left[1] += of->sums[f][code][1];
+            double right = whole[1] - left[1];
+            if (left[1] < LEAST_WEIGHT || right < LEAST_WEIGHT)
+                continue;
+            double gain = benefit(left[0], left[1]) + benefit(whole[0] - left[0], right) - before;
+            if (gain > best) {
+                best = gain;
+                *feature = (uint8_t)f;
+                *upto = (uint8_t)code;
+            }
+        }
+    }
+}
+
+static size_t step(const brume_tree *tree, size_t node, const uint8_t *codes)
+{
+    return 2 * node + (codes[tree->feature[node]] <= tree->upto[node] ? 1 : 2);
+}
+
+static size_t leaf_of(const brume_tree *tree, const uint8_t *codes)
+{
+    size_t node = 0;
+    while (node < BRUME_TREE_NODES)
+        node = step(tree, node, codes);
+    return node - BRUME_TREE_NODES;
+}
+
+static void fill_leaves(const learner *of, brume_tree *tree)
+{
+    double sums[BRUME_TREE_LEAVES][2] = {{0}};
+    for (size_t i = 0; i < of->examples; i++) {
+        double chance = chance_of(of->odds[i]);
+        if (is_kept_back(i))
+            continue;
+        sums[of->place[i]][0] += is_second(i) - chance;
+        sums[of->place[i]][1] += chance * (1 - chance);
+    }
+    for (size_t i = 0; i < BRUME_TREE_LEAVES; i++)
+        tree->leaf[i] = COUNTED * sums[i][0] / (sums[i][1] + CAUTION);
+}
+
+static void grow(const learner *of, brume_tree *tree)
+{
+    memset(of->place, 0, of->examples);
+    for (size_t level = 0; level < BRUME_TREE_DEPTH; level++) {
+        size_t first = ((size_t)1 << level) - 1, count = (size_t)1 << level;
+        for (size_t node = 0; node < count; node++) {
+            add_up(of, node);
+            cut_node(of, &tree->feature[first + node], &tree->upto[first + node]);
+        }
+        for (size_t i = 0; i < of->examples; i++)
+            of->place[i] =
+                (uint8_t)(step(tree, first + of->place[i], of->codes + i * of->features) -
+                          (2 * first + 1));
+    }
+    fill_leaves(of, tree);
+}
+
+/* The loss on the examples that are kept back. */
+static double loss(const learner *of)
+{
+    double sum = 0;
+    for (size_t i = 0; i < of->examples; i++)
+        if (is_kept_back(i))
+            sum += log1p(exp(is_second(i) ? -of->odds[i] : of->odds[i]));
+    return sum;
+}
+
+static void learn(const learner *of, brume_trees *out)
+{
+    double least = loss(of);
+    size_t best = 0;
+    for (out->count = 0; out->count < BRUME_TREES; out->count++) {
+        brume_tree *tree = &out->of[out->count];
+        grow(of, tree);
+        for (size_t i = 0; i < of->examples; i++)
+            of->odds[i] += tree->leaf[of->place[i]];
+        double now = loss(of);
+        if (now < least) {
+            least = now;
+            best = out->count + 1;
+        }
+    }
+    out->count = best;
+}
+
+brume_status brume_trees_learn(const uint8_t *codes, size_t features, const double *known,
+                               size_t examples, brume_trees *out, brume_error *error)
+{
+    learner of = {.codes = codes, .features = features, .examples = examples};
+    out->count = 0;
+    if (features == 0 || examples == 0)
+        return BRUME_OK;
+    of.odds = malloc(examples * sizeof *of.odds);
+    of.place = malloc(examples);
+    of.sums = malloc(features * sizeof *of.sums);
+    bool good = of.odds && of.place && of.sums;
+    if (good) {
+        memcpy(of.odds, known, examples * sizeof *known);
+        learn(&of, out);
+    }
+    free(of.sums);
+    free(of.place);
+    free(of.odds);
+    return good ? BRUME_OK : brume_no_memory(error, "an audit");
+}
+
+/* What they add to the logarithm of the odds. */
+static double trees_sum(const brume_trees *trees, const uint8_t *codes)
+{
+    double sum = 0;
+    for (size_t i = 0; i < trees->count; i++)
+        sum += trees->of[i].leaf[leaf_of(&trees->of[i], codes)];
+    return sum;
+}
+
+/* ---- how much each of several estimates of the same odds counts ---- */
+
+enum { SWEEPS = 40 };
+
+/* What stands against a factor: half of this times its square, in units of log-likelihood. */
+static const double PENALTY = 1;
+
+/* The sweeps end where no factor moves by more; and by more than this none moves at once, since far
+ * from where one stands the likelihood is no parabola. */
+static const double STILL = 1e-3, FARTHEST = 1;
+
+/* Newton's blend_step for one factor: the others stay. */
+static double blend_step(const double *columns, size_t count, size_t examples, size_t which,
+                         double factor, const double *sums)
+{
+    double slope = -PENALTY * factor, weight = PENALTY;
+    for (size_t i = 0; i < examples; i++) {
+        double said = columns[i * count + which];
+        if (said == 0)
+            continue;
+        double chance = 1 / (1 + exp(-sums[i]));
+        slope += ((i % 2 != 0) - chance) * said;
+        weight += chance * (1 - chance) * said * said;
+    }
+    double by = fmax(fmin(slope / weight, FARTHEST), -FARTHEST);
+    return fmax(by, -factor); /* never below 0 */
+}
+
+/* One factor after the other, again and again: with the penalty the likelihood has one maximum.
+ */
+void brume_blend_learn(const double *columns, size_t count, size_t examples, double *factors,
+                       double *sums)
+{
+    memset(factors, 0, count * sizeof *factors);
+    memset(sums, 0, examples * sizeof *sums);
+    double moved = 1;
+    for (int sweep = 0; sweep < SWEEPS && moved > STILL; sweep++) {
+        moved = 0;
+        for (size_t k = 0; k < count; k++) {
+            double by = blend_step(columns, count, examples, k, factors[k], sums);
+            factors[k] += by;
+            moved = fmax(moved, fabs(by));
+            for (size_t i = 0; by != 0 && i < examples; i++)
+                sums[i] += by * columns[i * count + k];
+        }
+    }
+}
+
+/* ---- a settled score as JSON: score.h says how to read it ---- */
+
+static json_t *numbers(const double *values, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, isfinite(values[i]) ? json_real(values[i]) : json_null());
+    return list;
+}
+
+/* The feature that has this place among those that are looked at together, and its name. */
+static const brume_score_feature *feature_at(const brume_score *score, size_t at, const char **name)
+{
+    json_t *place;
+    json_object_foreach (score->places, *name, place) {
+        const brume_score_feature *f = &score->features[json_integer_value(place)];
+        if (f->place == at + 1)
+            return f;
+    }
+    return NULL;
+}
+
+static json_t *json_node(const brume_score *score, const brume_tree *tree, size_t node)
+{
+    const char *name = "";
+    if (node >= BRUME_TREE_NODES)
+        return json_real(tree->leaf[node - BRUME_TREE_NODES]);
+    if (tree->upto[node] == BRUME_TREE_EVERYTHING)
+        return json_node(score, tree, 2 * node + 1);
+    const brume_score_feature *f = feature_at(score, tree->feature[node], &name);
+    /* codes up to 0 are "absent", up to i the bins below edge i - 1 */
+    size_t upto = tree->upto[node];
+    json_t *below = upto == 0 || !f        ? json_string("absent")
+                    : upto >= f->fine_bins ? json_null()
+                                           : json_real(f->fine[upto - 1]);
+    return json_pack("{s:s, s:o, s:o, s:o}", "feature", name, "below", below, "then",
+                     json_node(score, tree, 2 * node + 1), "else",
+                     json_node(score, tree, 2 * node + 2));
+}
+
+json_t *brume_score_to_json(const brume_score *score)
+{
+    json_t *list = json_array(), *trees = json_array(), *place;
+    const char *name;
+    json_object_foreach (score->places, name, place) {
+        const brume_score_feature *f = &score->features[json_integer_value(place)];
+        bool used = f->absent != 0;
+        for (size_t i = 0; i < f->bins; i++)
+            used = used || f->weight[i] != 0;
+        if (used) /* the others add nothing */
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:o, s:o, s:f}", "name", name, "edges",
+                                            numbers(f->edges, f->bins - 1), "weights",
+                                            numbers(f->weight, f->bins), "absent", f->absent));
+    }
+    for (size_t i = 0; i < score->trees.count; i++)
+        json_array_append_new(trees, json_node(score, &score->trees.of[i], 0));
+    return json_pack("{s:f, s:i, s:o, s:o}", "base", score->base, "steps", BRUME_SCORE_STEPS,
+                     "features", list, "trees", trees);
+}
 
 enum { LEAST_IN_BIN = 40, LEAST_IN_TREE = 20, ENOUGH_FOR_HALVES = 80 };
 
@@ -357,6 +657,6 @@ int64_t brume_score_of(const brume_score *score, brume_seen *seen, const void *o
     scored of = {score, score->base, {0}};
     if (!seen(outcome, score_feature, &of))
         return 0; /* any function of the outcome will do */
-    double odds = of.sum + brume_trees_sum(&score->trees, of.codes);
+    double odds = of.sum + trees_sum(&score->trees, of.codes);
     return (int64_t)llrint(fmax(fmin(odds, 1e6), -1e6) * BRUME_SCORE_STEPS);
 }

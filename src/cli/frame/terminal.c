@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/visible.h"
+#include "base/utf8.h"
 
 bool brume_terminal_wants_colour(void)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "command/frame/svg.h"
+#include "command/frame/bar_chart.h"
 
 enum { POINTS = 90, MOST_OTHERS = 6 };
 

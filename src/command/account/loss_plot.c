@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "command/frame/svg.h"
+#include "command/frame/bar_chart.h"
 
 enum { POINTS = 80 };
 

@@ -4,7 +4,7 @@
  * answers with that Laplace noise. */
 #include "command/audit/attack.h"
 #include "command/frame/progress.h"
-#include "command/frame/svg.h"
+#include "command/frame/bar_chart.h"
 
 enum { POINTS = 22, CURVES = 4 };
 

@@ -25,11 +25,6 @@ BRUME_MUST_USE brume_status brume_call_parse(const brume_command *command, int c
  * long as it (NULL: of a flag); and, when all are in it, check that nothing is missing. */
 const brume_option *brume_find_option(const brume_command *command, const char *name,
                                       size_t length);
-brume_status brume_unknown_option(const brume_command *command, const char *name, size_t length,
-                                  brume_error *error);
-BRUME_MUST_USE brume_status brume_call_add(brume_call *call, const brume_option *option,
-                                           const char *text, brume_error *error);
-BRUME_MUST_USE brume_status brume_call_check(const brume_call *call, brume_error *error);
 
 /* Free what parsing allocated. */
 void brume_call_close(brume_call *call);
@@ -39,5 +34,30 @@ bool brume_words_ask_json(int count, char **words);
 
 /* --help, or -h, which people type as well. */
 bool brume_is_help(const char *word);
+
+/* From an object of options to a checked call, and back. */
+
+/* Parse a text into an object; NULL and "" are {}. ESYNTAX. */
+BRUME_MUST_USE brume_status brume_options_parse(const char *text, json_t **out, brume_error *error);
+
+/* Fill `call` for `command` from an object.
+ *
+ * A member is an option by its name or an operand by its name in lower case; an underscore stands
+ * for a dash. Its value: a text as it would be typed; a number, as the shortest decimal that reads
+ * back as it; true for a flag; false or null as if it was not there. Of what may be given several
+ * times, an array of these; an object {"a": "1..2"} is an array ["a=1..2"], or, of an option that
+ * is given once, the text "a=1..2,b=3". An array in an object is a list: {"a": ["x", "y"]} is
+ * "a=x,y".
+ * "json" and "format": call->json is true unless "json" is false or "format" is another than
+ * "json"; the format "text" is that of the command line without --json.
+ *
+ * Errors as of the command line; EARGUMENT also for values of another type. The call is to be
+ * closed also after a failure. */
+BRUME_MUST_USE brume_status brume_call_from_json(const brume_command *command,
+                                                 const json_t *options, brume_call *call,
+                                                 brume_error *error);
+
+/* The same object, of a call that was parsed: everything as text. NULL: memory is out. */
+json_t *brume_call_to_json(const brume_call *call);
 
 #endif

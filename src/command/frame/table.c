@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/visible.h"
+#include "base/utf8.h"
 #include "command/frame/wrap.h"
 
 enum { GAP = 2, LONG = 24, BELOW = 4 };

@@ -4,7 +4,7 @@
 #include <brume/mechanism/expression.h>
 #include <brume/mechanism/mechanism.h>
 
-#include "command/frame/svg.h"
+#include "command/frame/bar_chart.h"
 #include "command/mechanism/term.h"
 
 /* How far the mean of n records, each within `range`, is from the population's, with probability

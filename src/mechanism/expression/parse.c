@@ -3,18 +3,187 @@
  * A recursive-descent parser over a cursor that never moves backwards past a token; nothing is
  * allocated but the array of events. It promises that an accepted expression has every parameter of
  * every term present and in the range of its card, the one unknown excepted. */
-#include <brume/mechanism/expression.h>
-
 #include <locale.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <brume/mechanism/expression.h>
+#include <brume/status.h>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "mechanism/card.h"
-#include "mechanism/expression/cursor.h"
+
+enum { BRUME_NAME_BYTES = 64 };
+
+typedef struct brume_cursor {
+    const char *text;
+    size_t at;       /* index of the next character */
+    locale_t locale; /* "C": a decimal point is a point */
+    brume_error *error;
+} brume_cursor;
+
+/* The words of expressions: names, numbers, counts and signs, read off a cursor that skips blanks.
+ *
+ * It promises that a number is a plain decimal whatever the locale, that nothing is read beyond the
+ * end of the text, and that a refusal says at which position and what was found there. */
+
+/* What a person calls the place of the next character: the first is 1. */
+static size_t cursor_position(const brume_cursor *c)
+{
+    return c->at + 1;
+}
+
+static bool is_blank(char x)
+{
+    return x == ' ' || x == '\t' || x == '\n' || x == '\r';
+}
+
+static bool is_digit(char x)
+{
+    return x >= '0' && x <= '9';
+}
+
+static bool is_letter(char x)
+{
+    return (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z') || x == '_';
+}
+
+/* The next character that is no blank; 0 at the end. */
+static char cursor_peek(brume_cursor *c)
+{
+    while (is_blank(c->text[c->at]))
+        c->at++;
+    return c->text[c->at];
+}
+
+/* Where that character is. */
+static size_t cursor_start(brume_cursor *c)
+{
+    (void)cursor_peek(c);
+    return c->at;
+}
+
+/* Whether it is `wanted`: then it is passed. */
+static bool cursor_take(brume_cursor *c, char wanted)
+{
+    if (cursor_peek(c) != wanted)
+        return false;
+    c->at++;
+    return true;
+}
+
+/* BRUME_ESYNTAX: "expected WANTED at position 7, found '?'", or "found the end". */
+static brume_status cursor_unexpected(brume_cursor *c, const char *wanted, const char *hint)
+{
+    char found = cursor_peek(c);
+    if (!found)
+        return brume_fail(c->error, BRUME_ESYNTAX, hint,
+                          "expected %s at position %zu, found the end", wanted, cursor_position(c));
+    if (found < ' ' || found > '~')
+        return brume_fail(c->error, BRUME_ESYNTAX, hint,
+                          "expected %s at position %zu, found a byte that is no plain text", wanted,
+                          cursor_position(c));
+    return brume_fail(c->error, BRUME_ESYNTAX, hint, "expected %s at position %zu, found '%c'",
+                      wanted, cursor_position(c), found);
+}
+
+/* Letters, digits and '_', a letter first; `wanted` is what the refusal says was expected, and
+ * `if_number` its hint where a digit is found. */
+static brume_status cursor_name(brume_cursor *c, const char *wanted, const char *if_number,
+                                char name[BRUME_NAME_BYTES])
+{
+    if (!is_letter(cursor_peek(c)))
+        return cursor_unexpected(c, wanted, is_digit(cursor_peek(c)) ? if_number : NULL);
+    size_t start = c->at, length = 0;
+    while (is_letter(c->text[c->at]) || is_digit(c->text[c->at])) {
+        if (length + 1 < BRUME_NAME_BYTES)
+            name[length++] = c->text[c->at];
+        c->at++;
+    }
+    name[length] = 0;
+    if (c->at - start >= BRUME_NAME_BYTES)
+        return brume_fail(c->error, BRUME_EUNKNOWN, "see 'brume mechanisms'",
+                          "the name at position %zu is too long", start + 1);
+    return BRUME_OK;
+}
+
+/* A decimal number: sign, digits with at most one point, exponent. No hexadecimal, no words. */
+static brume_status cursor_number(brume_cursor *c, double *value)
+{
+    (void)cursor_peek(c);
+    const char *start = c->text + c->at, *p = start;
+    size_t digits = 0;
+    bool nonzero = false;
+    if (*p == '+' || *p == '-')
+        p++;
+    for (; is_digit(*p); p++, digits++)
+        nonzero |= *p != '0';
+    if (*p == '.')
+        for (p++; is_digit(*p); p++, digits++)
+            nonzero |= *p != '0';
+    if (digits == 0)
+        return cursor_unexpected(c, "a number, true, false or ?", NULL);
+    if (*p == 'e' || *p == 'E') {
+        p++;
+        if (*p == '+' || *p == '-')
+            p++;
+        if (!is_digit(*p)) {
+            c->at = (size_t)(p - c->text);
+            return cursor_unexpected(c, "the digits of an exponent", NULL);
+        }
+        while (is_digit(*p))
+            p++;
+    }
+    if (is_letter(*p) || *p == '.') {
+        c->at = (size_t)(p - c->text);
+        return cursor_unexpected(c, "',' or ')' after the number", NULL);
+    }
+    char *end = NULL;
+    double parsed = strtod_l(start, &end, c->locale);
+    if (end != p) /* strtod reads on only where a hexadecimal follows, and "0x" was refused */
+        return brume_fail(c->error, BRUME_ESYNTAX, NULL, "cannot read the number at position %zu",
+                          cursor_position(c));
+    if (isinf(parsed) || (parsed == 0 && nonzero))
+        return brume_fail(c->error, BRUME_EARGUMENT, "numbers reach from 5e-324 to 1.7e308",
+                          "the number at position %zu is too %s", cursor_position(c),
+                          parsed == 0 ? "small" : "large");
+    c->at = (size_t)(p - c->text);
+    *value = parsed;
+    return BRUME_OK;
+}
+
+/* A whole number from 1 to 2^63 - 1, in digits. */
+static brume_status cursor_count(brume_cursor *c, uint64_t *count)
+{
+    if (!is_digit(cursor_peek(c)))
+        return cursor_unexpected(c, "a count", "a count is a whole number: laplace(scale=1)*5");
+    size_t start = c->at;
+    uint64_t value = 0;
+    bool large = false;
+    for (; is_digit(c->text[c->at]); c->at++) {
+        uint64_t digit = (uint64_t)(c->text[c->at] - '0');
+        large |= value > (INT64_MAX - digit) / 10;
+        value = large ? 0 : value * 10 + digit;
+    }
+    char next = c->text[c->at];
+    if (next == '.' || is_letter(next))
+        return brume_fail(c->error, BRUME_ESYNTAX, "write it out in digits",
+                          "the count at position %zu is not a whole number", start + 1);
+    if (large)
+        return brume_fail(c->error, BRUME_EARGUMENT, NULL,
+                          "the count at position %zu is above 2^63 - 1", start + 1);
+    if (value == 0)
+        return brume_fail(c->error, BRUME_EARGUMENT, "leave the term out",
+                          "the count at position %zu is 0, must be at least 1", start + 1);
+    *count = value;
+    return BRUME_OK;
+}
 
 enum { MOST_TERMS = 100000, MOST_NAMES = 64 };
 
@@ -87,11 +256,11 @@ static brume_status take_unknown(parser *p, const brume_parameter *parameter, in
 {
     if (p->result->has_unknown)
         return brume_fail(p->cursor.error, BRUME_ESYNTAX, "leave one unknown",
-                          "a second '?' at position %zu", brume_cursor_position(&p->cursor) - 1);
+                          "a second '?' at position %zu", cursor_position(&p->cursor) - 1);
     if (parameter->type != BRUME_PARAMETER_REAL && parameter->type != BRUME_PARAMETER_INTEGER)
         return brume_fail(p->cursor.error, BRUME_EUNSUPPORTED, "only a number can be unknown",
                           "'%s' cannot be '?', at position %zu", parameter->name,
-                          brume_cursor_position(&p->cursor) - 1);
+                          cursor_position(&p->cursor) - 1);
     p->result->has_unknown = true;
     p->result->unknown =
         (brume_unknown){.event = p->result->count, .slot = slot, .parameter = parameter};
@@ -101,18 +270,18 @@ static brume_status take_unknown(parser *p, const brume_parameter *parameter, in
 static brume_status take_value(parser *p, const call *into, const brume_parameter *parameter,
                                int slot, double *value)
 {
-    size_t start = brume_cursor_start(&p->cursor);
-    if (brume_cursor_take(&p->cursor, '?')) {
+    size_t start = cursor_start(&p->cursor);
+    if (cursor_take(&p->cursor, '?')) {
         *value = NAN;
         return take_unknown(p, parameter, slot);
     }
     bool flag = parameter->type == BRUME_PARAMETER_FLAG;
-    if (!brume_is_letter(brume_cursor_peek(&p->cursor)) && !flag)
-        return brume_cursor_number(&p->cursor, value);
+    if (!is_letter(cursor_peek(&p->cursor)) && !flag)
+        return cursor_number(&p->cursor, value);
     char word[BRUME_NAME_BYTES];
-    if (!brume_is_letter(brume_cursor_peek(&p->cursor)))
-        return brume_cursor_unexpected(&p->cursor, "true or false", NULL);
-    BRUME_TRY(brume_cursor_name(&p->cursor, "a value", NULL, word));
+    if (!is_letter(cursor_peek(&p->cursor)))
+        return cursor_unexpected(&p->cursor, "true or false", NULL);
+    BRUME_TRY(cursor_name(&p->cursor, "a value", NULL, word));
     if (flag && (strcmp(word, "true") == 0 || strcmp(word, "false") == 0)) {
         *value = word[0] == 't';
         return BRUME_OK;
@@ -165,13 +334,12 @@ static brume_status take_inner(parser *p, brume_event *event, call *into, size_t
 static brume_status take_argument(parser *p, brume_event *event, call *into)
 {
     char name[BRUME_NAME_BYTES];
-    size_t start = brume_cursor_start(&p->cursor);
-    BRUME_TRY(
-        brume_cursor_name(&p->cursor, "a parameter", "parameters are written name=value", name));
-    if (brume_cursor_peek(&p->cursor) == '(')
+    size_t start = cursor_start(&p->cursor);
+    BRUME_TRY(cursor_name(&p->cursor, "a parameter", "parameters are written name=value", name));
+    if (cursor_peek(&p->cursor) == '(')
         return take_inner(p, event, into, start);
-    if (!brume_cursor_take(&p->cursor, '='))
-        return brume_cursor_unexpected(&p->cursor, "'='", "parameters are written name=value");
+    if (!cursor_take(&p->cursor, '='))
+        return cursor_unexpected(&p->cursor, "'='", "parameters are written name=value");
     return take_parameter(p, event, into, name, start);
 }
 
@@ -200,9 +368,9 @@ static brume_status complete(parser *p, brume_event *event, const call *into, si
 static brume_status take_call(parser *p, brume_event *event, size_t first)
 {
     char name[BRUME_NAME_BYTES];
-    size_t start = brume_cursor_start(&p->cursor);
-    BRUME_TRY(brume_cursor_name(&p->cursor, "a mechanism",
-                                "the count follows its term: laplace(scale=1)*5", name));
+    size_t start = cursor_start(&p->cursor);
+    BRUME_TRY(cursor_name(&p->cursor, "a mechanism",
+                          "the count follows its term: laplace(scale=1)*5", name));
     call into = {.card = brume_card_by_name(name), .first = first};
     if (!into.card)
         return unknown_mechanism(p, name, start);
@@ -215,15 +383,15 @@ static brume_status take_call(parser *p, brume_event *event, size_t first)
         event->base = into.card->id;
     else
         event->mechanism = into.card->id;
-    if (!brume_cursor_take(&p->cursor, '('))
-        return brume_cursor_unexpected(&p->cursor, "'('",
-                                       "a mechanism is written name(parameter=value, ...)");
-    if (!brume_cursor_take(&p->cursor, ')')) {
+    if (!cursor_take(&p->cursor, '('))
+        return cursor_unexpected(&p->cursor, "'('",
+                                 "a mechanism is written name(parameter=value, ...)");
+    if (!cursor_take(&p->cursor, ')')) {
         do
             BRUME_TRY(take_argument(p, event, &into));
-        while (brume_cursor_take(&p->cursor, ','));
-        if (!brume_cursor_take(&p->cursor, ')'))
-            return brume_cursor_unexpected(&p->cursor, "',' or ')'", NULL);
+        while (cursor_take(&p->cursor, ','));
+        if (!cursor_take(&p->cursor, ')'))
+            return cursor_unexpected(&p->cursor, "',' or ')'", NULL);
     }
     return complete(p, event, &into, start);
 }
@@ -241,9 +409,9 @@ static const brume_parameter parameter_count = {
 
 static brume_status take_count(parser *p, uint64_t *count)
 {
-    if (brume_cursor_take(&p->cursor, '?'))
+    if (cursor_take(&p->cursor, '?'))
         return take_unknown(p, &parameter_count, BRUME_SLOT_COUNT);
-    return brume_cursor_count(&p->cursor, count);
+    return cursor_count(&p->cursor, count);
 }
 
 static brume_status grow(parser *p)
@@ -267,10 +435,10 @@ static brume_status grow(parser *p)
 static brume_status take_term(parser *p)
 {
     BRUME_TRY(grow(p));
-    size_t start = brume_cursor_start(&p->cursor), index = p->result->count;
+    size_t start = cursor_start(&p->cursor), index = p->result->count;
     brume_event event = {.adjacency = p->adjacency, .sensitivity = 1, .count = 1};
     BRUME_TRY(take_call(p, &event, 0));
-    if (brume_cursor_take(&p->cursor, '*'))
+    if (cursor_take(&p->cursor, '*'))
         BRUME_TRY(take_count(p, &event.count));
     bool unknown = p->result->has_unknown && p->result->unknown.event == index;
     brume_error inner;
@@ -287,9 +455,9 @@ static brume_status take_terms(parser *p)
 {
     do
         BRUME_TRY(take_term(p));
-    while (brume_cursor_take(&p->cursor, '+'));
-    if (brume_cursor_peek(&p->cursor))
-        return brume_cursor_unexpected(&p->cursor, "'+', '*' or the end", NULL);
+    while (cursor_take(&p->cursor, '+'));
+    if (cursor_peek(&p->cursor))
+        return cursor_unexpected(&p->cursor, "'+', '*' or the end", NULL);
     return BRUME_OK;
 }
 
