@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include <brume/mechanism/mechanism.h>
-#include <brume/noise/noise.h>
 #include <brume/mechanism/sparse_vector.h>
+#include <brume/noise/noise.h>
 
 #include "base/error.h"
 #include "mechanism/formula.h"
@@ -77,7 +77,8 @@ static brume_status count_hits(const brume_universe *universe, double alpha, uin
     return BRUME_OK;
 }
 
-double brume_multiplicative_weights_epsilon(double rho)
+/* The epsilon of a sparse vector that costs rho: epsilon tanh(epsilon/2) <= rho, rounded down. */
+static double multiplicative_weights_epsilon(double rho)
 {
     /* low always costs at most rho; x tanh(x/2) >= x^2/(2 + x) is more than rho at the first high
      */
@@ -119,7 +120,7 @@ static brume_status price(brume_multiplicative_weights *stream, brume_error *err
         /* up: hits/(2 sigma^2) <= rho/16 */
         answers->parameter[0] = brume_sqrt_up(brume_divide_up(hits, 2 * share));
         /* down: hits of them cost at most the rest of rho */
-        stream->vector.epsilon = brume_multiplicative_weights_epsilon(
+        stream->vector.epsilon = multiplicative_weights_epsilon(
             brume_divide_down(brume_subtract_down(options->rho, share), hits));
     }
     return brume_event_check(answers, error);

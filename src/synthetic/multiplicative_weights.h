@@ -8,7 +8,4 @@
  * whole number `truth` is. */
 int64_t brume_multiplicative_weights_badness(double public_answer, double truth);
 
-/* The epsilon of a sparse vector that costs rho: epsilon tanh(epsilon/2) <= rho, rounded down. */
-double brume_multiplicative_weights_epsilon(double rho);
-
 #endif

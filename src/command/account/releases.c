@@ -18,7 +18,7 @@ const char *brume_call_adjacency_word(const brume_call *call)
     return word ? word : brume_adjacency_choices[0];
 }
 
-brume_adjacency brume_call_adjacency(const brume_call *call)
+static brume_adjacency call_adjacency(const brume_call *call)
 {
     return strcmp(brume_call_adjacency_word(call), "replace") == 0 ? BRUME_REPLACE
                                                                    : BRUME_ADD_REMOVE;
@@ -50,7 +50,7 @@ brume_status brume_call_expression(const brume_call *call, brume_expression *out
     if (of_user && strlen(text) > USER_BYTES)
         return brume_fail(error, BRUME_EARGUMENT, "equal terms are written once, with *COUNT",
                           "the expression has more than 64 KiB");
-    BRUME_TRY(brume_expression_parse(text, brume_call_adjacency(call), out, error));
+    BRUME_TRY(brume_expression_parse(text, call_adjacency(call), out, error));
     if (!of_user || out->count <= USER_TERMS)
         return BRUME_OK;
     brume_status status = brume_fail(

@@ -20,7 +20,6 @@ extern const char *const brume_method_choices[];
     }
 
 /* The adjacency asked for, as a value and as its word. */
-brume_adjacency brume_call_adjacency(const brume_call *call);
 const char *brume_call_adjacency_word(const brume_call *call);
 
 /* The method asked for; auto if none was. */

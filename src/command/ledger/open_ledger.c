@@ -8,7 +8,8 @@
 #include "command/host.h"
 #include "ledger/user.h"
 
-const char *brume_call_ledger_path(const brume_call *call)
+/* --ledger FILE, else the host's, else $BRUME_LEDGER, else ./brume.db. */
+static const char *call_ledger_path(const brume_call *call)
 {
     const char *path = brume_call_text(call, "ledger");
     if ((!path || !*path) && call->host)
@@ -22,7 +23,7 @@ brume_status brume_call_open_ledger(const brume_call *call, brume_ledger_mode mo
                                     brume_ledger **out, brume_error *error)
 {
     brume_ledger *ledger = NULL;
-    BRUME_TRY(brume_ledger_open(brume_call_ledger_path(call), mode, &ledger, error));
+    BRUME_TRY(brume_ledger_open(call_ledger_path(call), mode, &ledger, error));
     brume_status status = BRUME_OK;
     if (call->host && call->host->user)
         status = brume_ledger_act_as(ledger, call->host->user, call->host->issued, error);

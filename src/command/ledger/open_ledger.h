@@ -5,9 +5,6 @@
 #include "command/command.h"
 #include "ledger/ledger.h"
 
-/* --ledger FILE, else the host's, else $BRUME_LEDGER, else ./brume.db. */
-const char *brume_call_ledger_path(const brume_call *call);
-
 /* It acts for the user of the host, if there is one (ledger/user.h). */
 BRUME_MUST_USE brume_status brume_call_open_ledger(const brume_call *call, brume_ledger_mode mode,
                                                    brume_ledger **out, brume_error *error);

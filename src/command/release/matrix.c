@@ -1,6 +1,5 @@
 /* gram, covariance and regression: what needs a Gram matrix. */
 #include "command/release/matrix.h"
-#include "command/release/statistic.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <brume/noise/noise.h>
 #include <brume/statistic/tested.h>
 
+#include "command/release/statistic.h"
 #include "number/rounding.h"
 
 enum { MOST = BRUME_MATRIX_MOST, NORM = 1 << 16 };
@@ -44,7 +44,8 @@ static brume_status read_columns(const brume_release *release, char *words, brum
     return BRUME_OK;
 }
 
-double brume_matrix_reach(const brume_matrix *columns, size_t i)
+/* How far a column's values lie from 0 at most; at least a little. */
+static double matrix_reach(const brume_matrix *columns, size_t i)
 {
     double reach = fmax(fabs(columns->centre[i] - columns->reach[i]),
                         fabs(columns->centre[i] + columns->reach[i]));
@@ -72,7 +73,7 @@ static brume_status fill(const brume_release *release, const brume_matrix *colum
         int64_t row[MOST] = {0};
         for (size_t i = 0; i < columns->count; i++) {
             double number = columns->lower[i], centre = centred ? columns->centre[i] : 0;
-            double reach = centred ? columns->reach[i] : brume_matrix_reach(columns, i);
+            double reach = centred ? columns->reach[i] : matrix_reach(columns, i);
             whole &= brume_csv_number(release->csv, columns->column[i], &number);
             number = brume_release_round(number, columns->decimals[i]);
             double scaled = (number - centre) / reach;
@@ -187,8 +188,7 @@ static brume_status release_products(brume_release *release, const brume_matrix 
     release->rows = json_array();
     for (size_t i = 0; i < columns->count; i++)
         for (size_t j = i; j < columns->count; j++, entry++) {
-            double factor = brume_matrix_reach(columns, i) * brume_matrix_reach(columns, j) /
-                            (unit * unit);
+            double factor = matrix_reach(columns, i) * matrix_reach(columns, j) / (unit * unit);
             double product = (double)entries[entry] * factor;
             most = fmax(most, factor);
             json_array_append_new(release->rows,
@@ -235,7 +235,7 @@ static brume_status read_point(const brume_release *release, const brume_matrix 
     brume_status status = BRUME_OK;
     for (char *word; status == BRUME_OK && (word = strsep(&rest, ","));) {
         if (count < columns->count) {
-            double reach = brume_matrix_reach(columns, count);
+            double reach = matrix_reach(columns, count);
             status = brume_read_real(word, "a coordinate of '--at'", &point[count], error);
             /* In units of the rows, as fill scales them. */
             point[count] *= brume_matrix_unit(columns->count) / NORM / reach;

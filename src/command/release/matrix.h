@@ -21,9 +21,6 @@ typedef brume_status brume_matrix_use(brume_release *release, const brume_matrix
 /* One unit of a scaled coordinate, in steps, where a row has so many coordinates. */
 double brume_matrix_unit(size_t coordinates);
 
-/* How far a column's values lie from 0 at most; at least a little. */
-double brume_matrix_reach(const brume_matrix *columns, size_t i);
-
 /* Release from the Gram matrix of --columns, and of `last` (NULL: none) behind them. Centred: about
  * the centres of the bounds, with one more coordinate that is always 1, so that the matrix holds
  * the number of rows and the sums too; else about 0. */

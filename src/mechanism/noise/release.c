@@ -26,9 +26,9 @@ int64_t brume_saturated_sum(int64_t value, int64_t draw)
     return clamp((brume_i128)clamp(value, INNER) + draw, OUTER);
 }
 
-brume_status brume_release_integers(const brume_noise *noise, brume_bits *bits,
-                                    const int64_t *values, int64_t *out, size_t n,
-                                    brume_error *error)
+static brume_status release_integers(const brume_noise *noise, brume_bits *bits,
+                                     const int64_t *values, int64_t *out, size_t n,
+                                     brume_error *error)
 {
     int64_t draws[BLOCK];
     brume_status status = BRUME_OK;
@@ -70,7 +70,7 @@ static brume_status add(open_function *open, const char *name, double spread, br
                           "'%s' is %.17g, must be in (0, 2^50]", name, spread);
     brume_noise *noise = NULL;
     BRUME_TRY(open(spread, &noise, error));
-    brume_status status = brume_release_integers(noise, bits, values, out, n, error);
+    brume_status status = release_integers(noise, bits, values, out, n, error);
     brume_noise_close(noise);
     return status;
 }

@@ -9,8 +9,5 @@
  * clamp makes the release the same function of value + unbounded noise: post-processing. On error
  * `out` is set to zero. */
 int64_t brume_saturated_sum(int64_t value, int64_t draw);
-brume_status brume_release_integers(const brume_noise *noise, brume_bits *bits,
-                                    const int64_t *values, int64_t *out, size_t n,
-                                    brume_error *error);
 
 #endif

@@ -333,7 +333,8 @@ void brume_mass_rounded_gaussian(arb_t out, double sigma, int64_t k)
 
 /* --- accuracy --- */
 
-void brume_any_of(arb_t p, double m)
+/* For m independent errors: p becomes 1 - (1-p)^m, the chance that any of them is that large. */
+static void any_of(arb_t p, double m)
 {
     if (m == 1)
         return;
@@ -353,7 +354,7 @@ double brume_tail_beta_upper(brume_tail *tail, double parameter, double m, doubl
     arb_t p;
     arb_init(p);
     tail(p, parameter, alpha);
-    brume_any_of(p, m);
+    any_of(p, m);
     double result = brume_ball_upper(p);
     arb_clear(p);
     return result;

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
 #include <brume/status.h>
 
 #include "mechanism/ball.h"
@@ -25,9 +24,6 @@ void brume_mass_rounded_gaussian(arb_t out, double sigma, int64_t k);
 
 /* P[X >= m] of discrete Laplace noise, for an m of either sign. */
 void brume_reach_discrete_laplace(arb_t out, double scale, int64_t m);
-
-/* For m independent errors: p becomes 1 - (1-p)^m, the chance that any of them is that large. */
-void brume_any_of(arb_t p, double m);
 
 /* From a tail to an accuracy statement, for the largest of m independent errors.
  * beta_upper: P[it >= alpha] <= result. alpha_upper: the least double (whole number if `whole`)

@@ -14,8 +14,8 @@ static double below_half(double beta)
     return fmin(beta, .49999999);
 }
 
-brume_status brume_withheld_alpha_upper(double scale, uint64_t threshold, double beta,
-                                        double *alpha, brume_error *error)
+static brume_status withheld_alpha_upper(double scale, uint64_t threshold, double beta,
+                                         double *alpha, brume_error *error)
 {
     uint64_t t;
     double unused;
@@ -25,7 +25,7 @@ brume_status brume_withheld_alpha_upper(double scale, uint64_t threshold, double
     return BRUME_OK;
 }
 
-void brume_withheld_beta_upper(double scale, uint64_t threshold, double alpha, double *beta)
+static void withheld_beta_upper(double scale, uint64_t threshold, double alpha, double *beta)
 {
     double d = ceil(fmin(alpha, 0x1p52)), t = d - (double)threshold + 1; /* distances are whole */
     *beta = t < 0 ? 1 : brume_discrete_tail_upper(scale, (uint64_t)t);
@@ -37,7 +37,7 @@ brume_status brume_stability_alpha_upper(double epsilon, double delta, double be
     uint64_t m;
     double unused;
     BRUME_TRY(brume_stability_threshold(epsilon, delta, &m, &unused, error));
-    return brume_withheld_alpha_upper(brume_scale_upper(1, epsilon), m, beta, alpha, error);
+    return withheld_alpha_upper(brume_scale_upper(1, epsilon), m, beta, alpha, error);
 }
 
 brume_status brume_stability_beta_upper(double epsilon, double delta, double alpha, double *beta,
@@ -46,7 +46,7 @@ brume_status brume_stability_beta_upper(double epsilon, double delta, double alp
     uint64_t m;
     double unused;
     BRUME_TRY(brume_stability_threshold(epsilon, delta, &m, &unused, error));
-    brume_withheld_beta_upper(brume_scale_upper(1, epsilon), m, alpha, beta);
+    withheld_beta_upper(brume_scale_upper(1, epsilon), m, alpha, beta);
     return BRUME_OK;
 }
 
@@ -56,7 +56,7 @@ void brume_histogram_beta_upper(double scale, uint64_t threshold, uint64_t keys,
                                 double *beta)
 {
     double d = ceil(fmin(alpha, 0x1p52)), withheld; /* errors are whole numbers */
-    brume_withheld_beta_upper(scale, threshold, d, &withheld);
+    withheld_beta_upper(scale, threshold, d, &withheld);
     double one = d > 0 ? withheld + brume_discrete_tail_upper(scale, (uint64_t)d) : 1;
     one *= 1 + 0x1p-52; /* up */
     *beta = one < 1 ? fmin(brume_delta_joint_upper(one, keys), 1) : 1;
@@ -68,8 +68,8 @@ brume_status brume_histogram_alpha_upper(double scale, uint64_t threshold, uint6
     /* Half of a key's share: both parts are at most that there. Rounding may ask for a little more.
      */
     double high, low = -1, reached, step = 1;
-    BRUME_TRY(brume_withheld_alpha_upper(scale, threshold, brume_delta_share_lower(beta, keys) / 2,
-                                         &high, error));
+    BRUME_TRY(withheld_alpha_upper(scale, threshold, brume_delta_share_lower(beta, keys) / 2, &high,
+                                   error));
     for (;; high += step, step *= 2) {
         brume_histogram_beta_upper(scale, threshold, keys, high, &reached);
         if (reached <= beta || high >= 0x1p52)

@@ -18,11 +18,6 @@ bool brume_stability_test_passes(const brume_stability_test *test, uint64_t dist
 
 /* The least amount that is withheld with probability at most beta, if what is at least `threshold`
  * with discrete Laplace noise of `scale` is shown; and the beta of an amount. Whole numbers. */
-BRUME_MUST_USE brume_status brume_withheld_alpha_upper(double scale, uint64_t threshold,
-                                                       double beta, double *alpha,
-                                                       brume_error *error);
-void brume_withheld_beta_upper(double scale, uint64_t threshold, double alpha, double *beta);
-
 /* The error of the worst of `keys` keys of a histogram, each as far off as what is shown of it is
  * from its units, and as many as it has where it is withheld. Any number of keys that no unit has
  * may be beside them: they are never shown, and not off. */
