@@ -480,7 +480,7 @@ static void ball_sum(arb_t sum, const brume_line *line, double epsilon, bool low
     arb_init(y);
     arb_zero(sum);
     for (size_t i = 0; i < line->count; i++) {
-        const brume_node *node = &line->nodes[i];
+        const brume_line_node *node = &line->nodes[i];
         if (node->first_re == 0 && node->first_im == 0)
             continue; /* not summed: its bound is in the error */
         double index = round(node->y / line->h);
@@ -683,7 +683,8 @@ static void contour_sum(acb_t out, const brume_contour *contour, const brume_law
     arb_clear(square);
 }
 
-void balls_audit_ray(const brume_ray *ray, const brume_parts *parts, size_t most, ball_audit *out)
+void balls_audit_ray(const brume_ray *ray, const brume_ray_parts *parts, size_t most,
+                     ball_audit *out)
 {
     acb_t z, value, factor;
     arb_t gap;
@@ -771,7 +772,8 @@ static int density_times_power(acb_ptr out, const acb_t t, void *context, slong 
 
 /* exp(-base) Phi(z), T confined as in the part; tails beyond 16 deviations, of 1e-55, are left out
  */
-static void transform(acb_t out, const brume_part *part, double base, const acb_t z, double real)
+static void transform(acb_t out, const brume_ray_part *part, double base, const acb_t z,
+                      double real)
 {
     double mean, sigma;
     brume_transform_normal(part->law, &mean, &sigma);
@@ -801,7 +803,7 @@ static void transform(acb_t out, const brume_part *part, double base, const acb_
 }
 
 /* The ray's integrand with its contours' sums, at z - start. */
-static void ray_integrand(acb_t out, const brume_ray *ray, const brume_parts *parts,
+static void ray_integrand(acb_t out, const brume_ray *ray, const brume_ray_parts *parts,
                           const brume_ray_span *span, const acb_t place, double x)
 {
     acb_t z, factor;
@@ -826,7 +828,7 @@ static void ray_integrand(acb_t out, const brume_ray *ray, const brume_parts *pa
 }
 
 /* The rule of 24 nodes on the part of the span from middle - half to middle + half, in [-1, 1]. */
-static void rule(acb_t out, const brume_ray *ray, const brume_parts *parts,
+static void rule(acb_t out, const brume_ray *ray, const brume_ray_parts *parts,
                  const brume_ray_span *span, double x, double middle, double half)
 {
     acb_t place, value, direction;
@@ -874,7 +876,7 @@ static void compare(const acb_t one, const acb_t other, double allowed, ball_aud
     arb_clear(size);
 }
 
-void balls_audit_transforms(const brume_ray *ray, const brume_parts *parts, size_t most,
+void balls_audit_transforms(const brume_ray *ray, const brume_ray_parts *parts, size_t most,
                             ball_audit *out)
 {
     acb_t z, value, other;
@@ -902,7 +904,7 @@ void balls_audit_transforms(const brume_ray *ray, const brume_parts *parts, size
     acb_clear(z), acb_clear(value), acb_clear(other);
 }
 
-void balls_audit_panels(const brume_ray *ray, const brume_parts *parts, double x, size_t most,
+void balls_audit_panels(const brume_ray *ray, const brume_ray_parts *parts, double x, size_t most,
                         ball_audit *out)
 {
     acb_t z, value, other;

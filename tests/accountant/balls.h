@@ -30,14 +30,15 @@ bool balls_audit_delta(brume_law *laws, size_t count, double epsilon, ball_audit
 
 /* One ray of subsampled Gaussians: up to `most` of its nodes, evenly spread, each with all nodes of
  * its contours. */
-void balls_audit_ray(const brume_ray *ray, const brume_parts *parts, size_t most, ball_audit *out);
+void balls_audit_ray(const brume_ray *ray, const brume_ray_parts *parts, size_t most,
+                     ball_audit *out);
 
 /* What the rules of the same ray miss. The contours' sums at up to `most` nodes against Arb's
  * integrals over the real line, where those do not cancel; and up to `most` panels of the ray, for
  * e^{-zx}, against the rules on both their halves. */
-void balls_audit_transforms(const brume_ray *ray, const brume_parts *parts, size_t most,
+void balls_audit_transforms(const brume_ray *ray, const brume_ray_parts *parts, size_t most,
                             ball_audit *out);
-void balls_audit_panels(const brume_ray *ray, const brume_parts *parts, double x, size_t most,
+void balls_audit_panels(const brume_ray *ray, const brume_ray_parts *parts, double x, size_t most,
                         ball_audit *out);
 
 #endif

@@ -109,8 +109,8 @@ static void audit_small_rates(void)
         assert_ok(brume_law_open(&loss, cases[i].count, cases[i].reversed, &law, &error));
         loss.rate *= 1 + 1e-9;
         assert_ok(brume_law_open(&loss, cases[i].count, cases[i].reversed, &other, &error));
-        brume_parts parts = {.count = 1, .reversed = cases[i].reversed};
-        parts.part[0] = (brume_part){&law, -INFINITY, cases[i].cut, law.count};
+        brume_ray_parts parts = {.count = 1, .reversed = cases[i].reversed};
+        parts.part[0] = (brume_ray_part){&law, -INFINITY, cases[i].cut, law.count};
         parts.origin = -law.count * log1p(-law.rate);
         brume_ray_aim aim = brume_ray_aim_for(&parts, cases[i].epsilon, 0);
         if (!isnan(cases[i].start))
@@ -123,7 +123,7 @@ static void audit_small_rates(void)
         balls_audit_ray(ray, &parts, 24, &audit);
         if (!audit.agrees || !(audit.ratio > 1e-3))
             fail_msg("case %zu: %.3g of the claimed error", i, audit.ratio);
-        brume_parts moved = parts;
+        brume_ray_parts moved = parts;
         moved.part[0].law = &other;
         balls_audit_ray(ray, &moved, 24, &audit);
         assert_false(audit.agrees);
@@ -153,8 +153,8 @@ static void bounds_of_rules_hold_in_balls(void **state)
         brume_law law;
         brume_error error;
         assert_ok(brume_law_open(&loss, cases[i].count, cases[i].reversed, &law, &error));
-        brume_parts parts = {.count = 1, .reversed = cases[i].reversed};
-        parts.part[0] = (brume_part){&law, -INFINITY, cases[i].cut, law.count};
+        brume_ray_parts parts = {.count = 1, .reversed = cases[i].reversed};
+        parts.part[0] = (brume_ray_part){&law, -INFINITY, cases[i].cut, law.count};
         parts.origin = -law.count * log1p(-law.rate);
         brume_ray_aim aim = brume_ray_aim_for(&parts, cases[i].epsilon, 0);
         brume_ray_lower(&parts, &aim, false);
@@ -189,8 +189,8 @@ static void balls_agree_with_rays(void **state)
         assert_ok(brume_law_open(&loss, 3 + 20 * i, reversed, &law, &error));
         loss.a *= 1 + 1e-9;
         assert_ok(brume_law_open(&loss, 3 + 20 * i, reversed, &other, &error));
-        brume_parts parts = {.count = 1, .reversed = reversed};
-        parts.part[0] = (brume_part){&law, -INFINITY, INFINITY, law.count};
+        brume_ray_parts parts = {.count = 1, .reversed = reversed};
+        parts.part[0] = (brume_ray_part){&law, -INFINITY, INFINITY, law.count};
         parts.origin = -law.count * log1p(-law.rate);
         double epsilon = reversed ? 0.3 * parts.origin : parts.origin;
         brume_ray_aim aim = brume_ray_aim_for(&parts, epsilon, 0);
@@ -201,7 +201,7 @@ static void balls_agree_with_rays(void **state)
         assert_true(audit.nodes > 0);
         if (!audit.agrees)
             fail_msg("case %d: %.3g of the claimed error", i, audit.ratio);
-        brume_parts moved = parts;
+        brume_ray_parts moved = parts;
         moved.part[0].law = &other;
         balls_audit_ray(ray, &moved, 12, &audit);
         assert_false(audit.agrees);

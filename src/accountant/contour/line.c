@@ -36,7 +36,7 @@ static inline double brume_line_tolerance(const brume_line *line)
  * which line_has_blocks. */
 typedef struct brume_node_block {
     long from;
-    brume_node node[BRUME_PSI_BLOCK];
+    brume_line_node node[BRUME_PSI_BLOCK];
     double size[BRUME_PSI_BLOCK];
 } brume_node_block;
 
@@ -142,8 +142,8 @@ static void line_block(const brume_line *line, long from, brume_node_block *out)
         double second_re = kernel.lower_re[j], second_im = kernel.lower_im[j];
         double first = sqrt(first_re * first_re + first_im * first_im) * (1 + 8 * unit);
         double second = sqrt(second_re * second_re + second_im * second_im) * (1 + 8 * unit);
-        brume_node *node = &out->node[j];
-        *node = (brume_node){.y = y[j]};
+        brume_line_node *node = &out->node[j];
+        *node = (brume_line_node){.y = y[j]};
         if (!(psi.error[j] <= most_error)) {
             double bound = exp(psi.ceiling[j]) * (1 + 1e-9);
             node->error = bound * (first + kernel.error[j]) * (1 + 1e-9) + 1e-280;
@@ -459,11 +459,11 @@ bool brume_line_decays(brume_line *line, double epsilon, double goal, double mos
     return false;
 }
 
-static bool push(brume_line *line, brume_node node)
+static bool push(brume_line *line, brume_line_node node)
 {
     if (line->count == line->capacity) {
         size_t capacity = line->capacity ? 2 * line->capacity : 256;
-        brume_node *nodes = realloc(line->nodes, capacity * sizeof *nodes);
+        brume_line_node *nodes = realloc(line->nodes, capacity * sizeof *nodes);
         if (!nodes)
             return false;
         line->nodes = nodes;
@@ -579,7 +579,7 @@ bool brume_line_ready(brume_line *line)
     return true;
 }
 
-static brume_node line_node(const brume_line *line, long index, double least, double *size);
+static brume_line_node line_node(const brume_line *line, long index, double least, double *size);
 
 bool brume_line_lay_all(brume_line *line, size_t last, double least)
 {
@@ -591,8 +591,8 @@ bool brume_line_lay_all(brume_line *line, size_t last, double least)
 }
 
 /* The node at `index`, from the block that it is in where there are blocks. */
-static brume_node next_node(const brume_line *line, long index, double least,
-                            brume_node_block *block, double *size)
+static brume_line_node next_node(const brume_line *line, long index, double least,
+                                 brume_node_block *block, double *size)
 {
     if (!block)
         return line_node(line, index, least, size);
@@ -623,7 +623,7 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
         double size;
         if (!push(line, next_node(line, index, limit - weight - 16, block, &size)))
             return false;
-        const brume_node *node = &line->nodes[line->count - 1];
+        const brume_line_node *node = &line->nodes[line->count - 1];
         useless += node->first_re == 0 && node->first_im == 0 && node->error > exp(limit);
         bool full = line->count >= most || useless > 1000;
         if (index < 4 || (size > large && !full)) {
@@ -712,7 +712,7 @@ static void add_laws(const brume_line *line, bool expensive, long index, log_sum
     }
 }
 
-/* What psi is multiplied by: see brume_node. */
+/* What psi is multiplied by: see brume_line_node. */
 typedef struct kernel_parts {
     double first_re, first_im, second_re, second_im;
     double size, second_size, lever;
@@ -763,9 +763,9 @@ static kernel_parts kernel_at(const brume_line *line, double y)
 
 /* A node of which only |psi| <= bound is known: it adds nothing to the sum, and its bound to the
  * error. */
-static brume_node bounded_node(double y, const kernel_parts *k, double bound)
+static brume_line_node bounded_node(double y, const kernel_parts *k, double bound)
 {
-    brume_node node = {.y = y};
+    brume_line_node node = {.y = y};
     node.error = bound * (k->size + k->absolute) * (1 + 1e-9) + 1e-300;
     node.second_error = bound * (k->second_size + k->absolute) * (1 + 1e-9) + 1e-300;
     return node;
@@ -773,7 +773,7 @@ static brume_node bounded_node(double y, const kernel_parts *k, double bound)
 
 /* The node at `index`; *size is its modulus, or a bound of it. One whose log size is certainly
  * below `least` by its cheap laws alone is bounded, not summed. */
-static brume_node line_node(const brume_line *line, long index, double least, double *size)
+static brume_line_node line_node(const brume_line *line, long index, double least, double *size)
 {
     double y = (double)index * line->h;
     log_sum sum = {.usable = true};
@@ -796,7 +796,7 @@ static brume_node line_node(const brume_line *line, long index, double least, do
         *size = exp(bound) * k.size * share;
         return bounded_node(y, &k, exp(bound));
     }
-    brume_node node = {.y = y};
+    brume_line_node node = {.y = y};
     double s, co, modulus = exp(sum.re);
     sincos(sum.im, &s, &co);
     double psi_re = modulus * co, psi_im = modulus * s;
@@ -863,7 +863,7 @@ static brume_line_sum evaluate_folded(const brume_line *line, double epsilon)
     for (size_t i = 0; i < line->count; i++) {
         if (i % BLOCK == 0)
             phases(line, i, start, sines, cosines);
-        const brume_node *node = &line->nodes[i];
+        const brume_line_node *node = &line->nodes[i];
         double half = i ? 1 : 0.5, s = sines[i % BLOCK], co = cosines[i % BLOCK];
         if (node->first_re == 0 && node->first_im == 0) { /* not summed */
             error += (node->error * near + node->second_error * far) * (1 + 1e-9);
@@ -940,7 +940,7 @@ static brume_line_sum evaluate_plain(const brume_line *line, double epsilon, bru
     for (size_t i = 0; i < line->count; i++) {
         if (i % BLOCK == 0)
             phases(line, i, turn, sines, cosines);
-        const brume_node *n = &line->nodes[i];
+        const brume_line_node *n = &line->nodes[i];
         double half = i ? 1 : 0.5, s = half * sines[i % BLOCK], co = half * cosines[i % BLOCK];
         add_node(&first, n->y, n->first_re, n->first_im, n->error, s, co, c, fabs(turn), away);
         if (lower)

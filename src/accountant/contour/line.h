@@ -58,7 +58,7 @@ double brume_band_weight(const brume_band *band, double low, double high);
  * the truth by. */
 #define BRUME_BAND_SHARE (1.0 / 3)
 
-typedef struct brume_node {
+typedef struct brume_line_node {
     double y;
     double first_re, first_im;   /* psi/(s(s+1)); folded: psi/((1-e^{-sa})(1-e^{-(s+1)a})); banded:
                                     psi M^ */
@@ -67,7 +67,7 @@ typedef struct brume_node {
     double error; /* bound of the error of first, absolute; for a node that is not summed: a bound
                      of |first| */
     double second_error; /* the same of second */
-} brume_node;
+} brume_line_node;
 
 typedef struct brume_line {
     brume_law *laws;
@@ -83,7 +83,7 @@ typedef struct brume_line {
     double centre, centre_error; /* sum of the laws' centres, whose phase the nodes leave out */
     long double cumulant;        /* log phi(c) of all draws */
     double cumulant_error;
-    brume_node *nodes;
+    brume_line_node *nodes;
     size_t count, capacity;
     double skipped;   /* bound of all that was not summed, over exp(cumulant - c x) */
     double last_skip; /* how many nodes were skipped last time */

@@ -26,7 +26,7 @@ typedef struct ray_panel {
 } ray_panel;
 
 struct brume_ray {
-    const brume_parts *parts;
+    const brume_ray_parts *parts;
     brume_contour *contours[BRUME_MOST_PARTS];
     double start, angle;
     double scale;            /* log of the product at the start, beyond the bases; exact */
@@ -298,10 +298,10 @@ static bool lay(brume_ray *ray, const brume_ray_aim *at, double log_goal)
     return false;
 }
 
-static bool ray_draw(const brume_parts *parts, const brume_ray_aim *at, brume_contour **contours,
-                     double *angle);
+static bool ray_draw(const brume_ray_parts *parts, const brume_ray_aim *at,
+                     brume_contour **contours, double *angle);
 
-brume_ray *brume_ray_open(const brume_parts *parts, const brume_ray_aim *aim)
+brume_ray *brume_ray_open(const brume_ray_parts *parts, const brume_ray_aim *aim)
 {
     if (!(aim->x > 0) || !isfinite(aim->x) || !(aim->width > 0))
         return NULL;
@@ -339,7 +339,7 @@ brume_ray *brume_ray_open(const brume_parts *parts, const brume_ray_aim *aim)
     return ray;
 }
 
-static void ray_erase(const brume_parts *parts, brume_contour **contours);
+static void ray_erase(const brume_ray_parts *parts, brume_contour **contours);
 
 void brume_ray_close(brume_ray *ray)
 {
@@ -473,14 +473,14 @@ double brume_one_large_draw_epsilon(const brume_law *law, double delta)
     return exp(0.5 * (low + high));
 }
 
-double brume_fallback_delta(const brume_parts *whole, double epsilon)
+double brume_fallback_delta(const brume_ray_parts *whole, double epsilon)
 {
     double best = 1;
     for (double y = 2; y < 16; y += 1) {
-        brume_parts parts = *whole;
+        brume_ray_parts parts = *whole;
         double beyond = 0;
         for (size_t i = 0; i < parts.count; i++) {
-            brume_part *part = &parts.part[i];
+            brume_ray_part *part = &parts.part[i];
             double mean, sigma;
             brume_transform_normal(part->law, &mean, &sigma);
             part->cut = mean + y / sigma;
@@ -497,11 +497,11 @@ double brume_fallback_delta(const brume_parts *whole, double epsilon)
 }
 
 /* (1 - e^{-t})_+ <= e^{ct} c^c/(c+1)^{c+1}, c = z - 1 (added: -z) */
-double brume_ray_ceiling(const brume_parts *parts, double z, double epsilon)
+double brume_ray_ceiling(const brume_ray_parts *parts, double z, double epsilon)
 {
     double c = parts->reversed ? -z : z - 1, far = parts->origin, sum = 0;
     for (size_t i = 0; i < parts->count; i++) {
-        const brume_part *part = &parts->part[i];
+        const brume_ray_part *part = &parts->part[i];
         brume_transform_aim goal = {z, fabs(z), 0.2, -2, part->from, part->cut};
         brume_contour *contour = brume_transform_open(part->law, &goal);
         if (!contour)
@@ -534,7 +534,7 @@ void brume_ray_split_close(brume_ray_split *p)
     p->term_count = 0;
 }
 
-static brume_ray *open_ray(const brume_parts *parts, const brume_ray_aim *aim)
+static brume_ray *open_ray(const brume_ray_parts *parts, const brume_ray_aim *aim)
 {
     brume_ray_aim first = *aim, second = *aim;
     brume_ray_lower(parts, &first, false);
@@ -545,7 +545,7 @@ static brume_ray *open_ray(const brume_parts *parts, const brume_ray_aim *aim)
     return second.start == first.start ? NULL : brume_ray_open(parts, &second);
 }
 
-static double ray_lost(const brume_parts *parts, const brume_ray_aim *aim);
+static double ray_lost(const brume_ray_parts *parts, const brume_ray_aim *aim);
 
 static bool add_term(brume_ray_split *p, double epsilon, double delta, double most)
 {
@@ -564,10 +564,10 @@ static bool add_term(brume_ray_split *p, double epsilon, double delta, double mo
     return true;
 }
 
-void brume_ray_split_confine(brume_parts *parts, double delta, double share)
+void brume_ray_split_confine(brume_ray_parts *parts, double delta, double share)
 {
     for (size_t i = 0; i < parts->count; i++) {
-        brume_part *part = &parts->part[i];
+        brume_ray_part *part = &parts->part[i];
         double mean, sigma, mass = delta * share / (double)parts->count / part->count;
         brume_transform_normal(part->law, &mean, &sigma);
         part->cut = mean + (1 / sigma + sqrt(-2 * log(mass))) / sigma;
@@ -575,15 +575,15 @@ void brume_ray_split_confine(brume_parts *parts, double delta, double share)
 }
 
 /* The saddle point at epsilon of the draws confined to all but a tenth of exp(log_delta). */
-static brume_ray_aim calm_aim(const brume_parts *whole, double epsilon, double log_delta)
+static brume_ray_aim calm_aim(const brume_ray_parts *whole, double epsilon, double log_delta)
 {
-    brume_parts truncated = *whole;
+    brume_ray_parts truncated = *whole;
     if (!whole->reversed)
         brume_ray_split_confine(&truncated, exp(log_delta), 0.1);
     return brume_ray_aim_for(&truncated, epsilon, 0);
 }
 
-brume_ray_aim brume_ray_split_aim(const brume_parts *whole, double epsilon, double *delta)
+brume_ray_aim brume_ray_split_aim(const brume_ray_parts *whole, double epsilon, double *delta)
 {
     double least = 1e-280;
     for (size_t i = 0; i < whole->count && !whole->reversed; i++)
@@ -612,7 +612,7 @@ static bool plan_one(brume_ray_split *p, double epsilon, double delta, bool cut)
     if (cut)
         brume_ray_split_confine(&p->parts[0], delta, BRUME_RAY_SPLIT_NEGLIGIBLE);
     for (size_t i = 0; cut && i < p->whole.count; i++) {
-        const brume_part *part = &p->parts[0].part[i];
+        const brume_ray_part *part = &p->parts[0].part[i];
         p->beyond += part->count * exp(log_mass_above(part->law, part->cut));
     }
     return add_term(p, epsilon, delta, cut || p->whole.reversed ? INFINITY : most_lost);
@@ -620,7 +620,7 @@ static bool plan_one(brume_ray_split *p, double epsilon, double delta, bool cut)
 
 /* The number of large draws, those above `at`, that must be counted: more of them have a
  * probability of less than a negligible share of delta. */
-static double large_draws_needed(const brume_part *part, double at, double delta)
+static double large_draws_needed(const brume_ray_part *part, double at, double delta)
 {
     double log_mass = log_mass_above(part->law, at), goal = log(delta * BRUME_RAY_SPLIT_NEGLIGIBLE);
     for (double j = 0; j < BRUME_RAY_SPLIT_TERMS; j++)
@@ -632,7 +632,7 @@ static double large_draws_needed(const brume_part *part, double at, double delta
 /* The terms of one law by the number of its draws above `at`. */
 static bool plan_split(brume_ray_split *p, double epsilon, double delta, double at)
 {
-    const brume_part *part = &p->whole.part[0];
+    const brume_ray_part *part = &p->whole.part[0];
     double most = large_draws_needed(part, at, delta), total = 0;
     if (most >= BRUME_RAY_SPLIT_TERMS)
         return false;
@@ -642,13 +642,14 @@ static bool plan_split(brume_ray_split *p, double epsilon, double delta, double 
     p->ceiling_epsilon = epsilon;
     for (double j = 0; j <= most; j++) {
         size_t i = p->term_count;
-        brume_parts *parts = &p->parts[i];
+        brume_ray_parts *parts = &p->parts[i];
         *parts = p->whole;
         parts->count = 0;
         if (j < part->count)
-            parts->part[parts->count++] = (brume_part){part->law, -INFINITY, at, part->count - j};
+            parts->part[parts->count++] =
+                (brume_ray_part){part->law, -INFINITY, at, part->count - j};
         if (j > 0)
-            parts->part[parts->count++] = (brume_part){part->law, at, INFINITY, j};
+            parts->part[parts->count++] = (brume_ray_part){part->law, at, INFINITY, j};
         p->log_weight[i] = log_choose(part->count, j);
         double top = part->count * log1p(exp(at)) * (1 + 1e-9);
         if (j == 0 && top < parts->origin - parts->origin_error + epsilon) {
@@ -681,9 +682,9 @@ static bool plan_split(brume_ray_split *p, double epsilon, double delta, double 
 /* The split point above which a draw of the one law is called large, for this epsilon; NaN if there
  * is no good one. At a good one few large draws need to be counted, and the tilted density of the
  * other draws is small, so that truncating it there leaves a smooth transform. */
-static double split_point(const brume_parts *whole, double epsilon, double delta)
+static double split_point(const brume_ray_parts *whole, double epsilon, double delta)
 {
-    const brume_part *part = &whole->part[0];
+    const brume_ray_part *part = &whole->part[0];
     double mean, sigma, best = NAN, best_score = 1e9;
     if (whole->count > 1 || whole->reversed)
         return NAN;
@@ -693,7 +694,7 @@ static double split_point(const brume_parts *whole, double epsilon, double delta
         double large = large_draws_needed(part, at, delta);
         if (large >= BRUME_RAY_SPLIT_TERMS)
             continue;
-        brume_parts parts = *whole;
+        brume_ray_parts parts = *whole;
         parts.part[0].cut = at;
         bool none = part->count * loss < whole->origin + epsilon;
         brume_ray_aim aim = brume_ray_aim_for(&parts, epsilon, 0);
@@ -782,16 +783,16 @@ void brume_ray_split_certify(const brume_ray_split *p, double epsilon, double *l
 static const double far_mass = 9.5;        /* at a path's start, minus a log */
 static const double most_digits_lost = 17; /* by what cancels and by rounding, a log */
 
-bool brume_parts_gather(const brume_law *laws, size_t count, brume_parts *out)
+bool brume_parts_gather(const brume_law *laws, size_t count, brume_ray_parts *out)
 {
     if (count == 0 || count > BRUME_MOST_PARTS)
         return false;
-    *out = (brume_parts){.count = count, .reversed = laws[0].reversed};
+    *out = (brume_ray_parts){.count = count, .reversed = laws[0].reversed};
     for (size_t i = 0; i < count; i++) {
         if (!brume_law_is_sampled_gaussian(&laws[i]))
             return false;
         double rate = laws[i].rate, one = -log1p(-rate);
-        out->part[i] = (brume_part){&laws[i], -INFINITY, INFINITY, laws[i].count};
+        out->part[i] = (brume_ray_part){&laws[i], -INFINITY, INFINITY, laws[i].count};
         out->origin += laws[i].count * one;
         /* the rate by 8 units, the logarithm and the sum */
         out->origin_error += unit * laws[i].count *
@@ -804,7 +805,7 @@ typedef struct tilted {
     double log_sum, mean, variance; /* of log(1 + e^T) under the law tilted by z */
 } tilted;
 
-static tilted tilt(const brume_part *part, double z)
+static tilted tilt(const brume_ray_part *part, double z)
 {
     double mean, sigma;
     brume_transform_normal(part->law, &mean, &sigma);
@@ -846,13 +847,13 @@ static tilted tilt(const brume_part *part, double z)
                     fmax(second / sum - first * first, 0)};
 }
 
-double brume_ray_log_sum(const brume_part *part, double z)
+double brume_ray_log_sum(const brume_ray_part *part, double z)
 {
     return tilt(part, z).log_sum;
 }
 
 /* The saddle's epsilon and delta if the path starts at z. */
-static brume_ray_aim aim_at(const brume_parts *parts, double z)
+static brume_ray_aim aim_at(const brume_ray_parts *parts, double z)
 {
     double k = 0, slope = 0, bend = 0;
     for (size_t i = 0; i < parts->count; i++) {
@@ -870,7 +871,7 @@ static brume_ray_aim aim_at(const brume_parts *parts, double z)
 }
 
 /* log of the integrand at the real z, and of its rounding in units. */
-static double size_at(const brume_parts *parts, double z, double x, double *log_units)
+static double size_at(const brume_ray_parts *parts, double z, double x, double *log_units)
 {
     double sum = -z * x - log(fabs(z * (z - 1))), units = 60;
     for (size_t i = 0; i < parts->count; i++) {
@@ -882,7 +883,7 @@ static double size_at(const brume_parts *parts, double z, double x, double *log_
     return sum;
 }
 
-brume_ray_aim brume_ray_aim_for(const brume_parts *parts, double epsilon, double log_delta)
+brume_ray_aim brume_ray_aim_for(const brume_ray_parts *parts, double epsilon, double log_delta)
 {
     double low = -16, high = 24; /* of log c */
     brume_ray_aim at = {.target = NAN};
@@ -899,7 +900,7 @@ brume_ray_aim brume_ray_aim_for(const brume_parts *parts, double epsilon, double
     return at;
 }
 
-void brume_ray_lower(const brume_parts *parts, brume_ray_aim *aim, bool lean)
+void brume_ray_lower(const brume_ray_parts *parts, brume_ray_aim *aim, bool lean)
 {
     double least = INFINITY, clean = INFINITY, units;
     for (size_t i = 0; i < parts->count; i++) {
@@ -931,7 +932,7 @@ void brume_ray_lower(const brume_parts *parts, brume_ray_aim *aim, bool lean)
 
 /* log of how large the rounding errors of a ray from aim->start are, over exp(target) and over
  * 2^-53; an estimate. */
-static double ray_lost(const brume_parts *parts, const brume_ray_aim *aim)
+static double ray_lost(const brume_ray_parts *parts, const brume_ray_aim *aim)
 {
     double units, size = size_at(parts, aim->start, aim->x, &units);
     double target = fmax(aim->target, aim->log_delta); /* epsilon may be aimed too low */
@@ -940,7 +941,7 @@ static double ray_lost(const brume_parts *parts, const brume_ray_aim *aim)
 
 /* --- the contours of the transforms on a ray --- */
 
-static void ray_erase(const brume_parts *parts, brume_contour **contours)
+static void ray_erase(const brume_ray_parts *parts, brume_contour **contours)
 {
     for (size_t i = 0; i < parts->count; i++) {
         brume_transform_close(contours[i]);
@@ -970,7 +971,7 @@ static void shrink(form *f, double excess, double near, const brume_ray_aim *at,
 
 /* For many confined draws the polygon must be above the real line where most of their variance
  * comes from, near T = m + 2/sigma^2. */
-static double rise_of(const form *f, const brume_part *part)
+static double rise_of(const form *f, const brume_ray_part *part)
 {
     double mean, sigma;
     brume_transform_normal(part->law, &mean, &sigma);
@@ -979,7 +980,7 @@ static double rise_of(const form *f, const brume_part *part)
 }
 
 /* A guess of `near` above: the mass of the density where the polygon has left the real line. */
-static double excess_near(const brume_parts *parts, const form *f)
+static double excess_near(const brume_ray_parts *parts, const form *f)
 {
     double sum = 0;
     for (size_t i = 0; i < parts->count; i++) {
@@ -997,8 +998,8 @@ static double excess_near(const brume_parts *parts, const form *f)
  * of the integrals of |integrand| is at most e^12 times the product of the |integrals|: so much may
  * cancel. *angle is the least angle of a ray on which no integrand grows. False if no contour is
  * found. */
-static bool ray_draw(const brume_parts *parts, const brume_ray_aim *at, brume_contour **contours,
-                     double *angle)
+static bool ray_draw(const brume_ray_parts *parts, const brume_ray_aim *at,
+                     brume_contour **contours, double *angle)
 {
     form f = {1, -2, fabs(at->start) + 150 / at->x,
               !parts->reversed && at->x > 1.4 * parts->origin};
@@ -1009,7 +1010,7 @@ static bool ray_draw(const brume_parts *parts, const brume_ray_aim *at, brume_co
         double excess = 0;
         *angle = 0;
         for (size_t i = 0; i < parts->count; i++) {
-            const brume_part *part = &parts->part[i];
+            const brume_ray_part *part = &parts->part[i];
             brume_transform_aim goal = {.start = at->start, .reach = f.reach, .height = f.height};
             goal.rise = rise_of(&f, part);
             goal.from = part->from;

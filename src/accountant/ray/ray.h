@@ -19,22 +19,22 @@
 
 enum { BRUME_MOST_PARTS = 16 };
 
-typedef struct brume_part {
+typedef struct brume_ray_part {
     const brume_law *law; /* its own count is not used */
     double from, cut;     /* T is in between */
     double count;
-} brume_part;
+} brume_ray_part;
 
-typedef struct brume_parts {
-    brume_part part[BRUME_MOST_PARTS];
+typedef struct brume_ray_parts {
+    brume_ray_part part[BRUME_MOST_PARTS];
     size_t count;
     bool reversed;               /* a record added */
     double origin, origin_error; /* -sum n log(1-q) and a bound of its error */
-} brume_parts;
+} brume_ray_parts;
 
 /* All draws of the laws, T not confined; false if one is not a subsampled Gaussian, or if they are
  * too many. `laws` must outlive it. */
-bool brume_parts_gather(const brume_law *laws, size_t count, brume_parts *out);
+bool brume_parts_gather(const brume_law *laws, size_t count, brume_ray_parts *out);
 
 /* Where a path should start, and what to expect; an estimate. */
 typedef struct brume_ray_aim {
@@ -47,25 +47,25 @@ typedef struct brume_ray_aim {
 typedef struct brume_ray brume_ray;
 
 /* The saddle at epsilon, or, if that is NaN, the one whose delta is exp(log_delta). */
-brume_ray_aim brume_ray_aim_for(const brume_parts *parts, double epsilon, double log_delta);
+brume_ray_aim brume_ray_aim_for(const brume_ray_parts *parts, double epsilon, double log_delta);
 
 /* A record removed: move aim->start below the saddle point where that makes the sum sharper against
  * aim->target. Two reasons: if the density tilted by e^{zT} has no mass at T > 1/2, the ray may be
  * flatter, so that the integrand falls faster (unless too much cancels; `lean` asks for it all the
  * same); and with little tilted mass far out the rounding of the sums is smaller. */
-void brume_ray_lower(const brume_parts *parts, brume_ray_aim *aim, bool lean);
+void brume_ray_lower(const brume_ray_parts *parts, brume_ray_aim *aim, bool lean);
 
 /* log Phi of one draw at the real z; an estimate. */
-double brume_ray_log_sum(const brume_part *part, double z);
+double brume_ray_log_sum(const brume_ray_part *part, double z);
 
 /* `parts` must outlive the ray. NULL if nothing can be certified or memory ran out. */
-brume_ray *brume_ray_open(const brume_parts *parts, const brume_ray_aim *aim);
+brume_ray *brume_ray_open(const brume_ray_parts *parts, const brume_ray_aim *aim);
 void brume_ray_close(brume_ray *ray);
 size_t brume_ray_nodes(const brume_ray *ray);
 
 /* For the audit, which sums a ray again in balls: what it needs of the whole ray. */
 typedef struct brume_ray_frame {
-    const brume_parts *parts;
+    const brume_ray_parts *parts;
     double start;
     long double base;                /* log of what the nodes leave out, but for e^{-start x} */
     double rest_a, rest_b, rest_log; /* the path ends at start + a + ib; a bound of what is beyond,
@@ -108,9 +108,9 @@ enum { BRUME_RAY_WHOLE = 0, BRUME_RAY_CONFINED = 1, BRUME_RAY_BY_LARGE_DRAWS = 2
 /* delta is at least the sum over terms of weight * ray, and at most that plus `beyond` plus the
  * ceilings of the terms that have no ray. */
 typedef struct brume_ray_split {
-    brume_parts whole; /* all laws, T not confined */
+    brume_ray_parts whole; /* all laws, T not confined */
     size_t term_count;
-    brume_parts parts[BRUME_RAY_SPLIT_TERMS];
+    brume_ray_parts parts[BRUME_RAY_SPLIT_TERMS];
     brume_ray *rays[BRUME_RAY_SPLIT_TERMS]; /* NULL: only bounded, by its moment at `moment` */
     double log_weight[BRUME_RAY_SPLIT_TERMS], ceiling[BRUME_RAY_SPLIT_TERMS];
     double moment[BRUME_RAY_SPLIT_TERMS]; /* ceiling -infinity: the term is 0 above this epsilon */
@@ -126,11 +126,11 @@ void brume_ray_split_close(brume_ray_split *p);
 
 /* Set the cut of every part so that all draws together exceed theirs with a probability of about
  * share * delta. */
-void brume_ray_split_confine(brume_parts *parts, double delta, double share);
+void brume_ray_split_confine(brume_ray_parts *parts, double delta, double share);
 
 /* The saddle point at epsilon of the draws confined as above; in *delta a guess of delta: the
  * larger of what the confined draws cost and of what one single draw far out costs. */
-brume_ray_aim brume_ray_split_aim(const brume_parts *whole, double epsilon, double *delta);
+brume_ray_aim brume_ray_split_aim(const brume_ray_parts *whole, double epsilon, double *delta);
 
 /* That upper bound alone; it holds at epsilon and at every larger one. False if none is known. */
 bool brume_ray_split_above(const brume_ray_split *p, double epsilon, double *above);
@@ -147,7 +147,7 @@ double brume_one_large_draw_delta(const brume_law *law, double epsilon);
 double brume_one_large_draw_epsilon(const brume_law *law, double delta);
 
 /* log of an upper bound of the integral, by the moment of order z, real, z > 1 (added: z < 0). */
-double brume_ray_ceiling(const brume_parts *parts, double z, double epsilon);
+double brume_ray_ceiling(const brume_ray_parts *parts, double z, double epsilon);
 
 /* An upper bound of delta at epsilon for where no ray is sharp. With phi_t the transform of the
  * draws confined to T <= t,
@@ -155,6 +155,6 @@ double brume_ray_ceiling(const brume_parts *parts, double z, double epsilon);
  *     delta(eps) <= sum n P(T > t) + e^{-c eps} phi_t(c) c^c/(c+1)^{c+1},
  *
  * for every t and c; the least over some of them. */
-double brume_fallback_delta(const brume_parts *whole, double epsilon);
+double brume_fallback_delta(const brume_ray_parts *whole, double epsilon);
 
 #endif

@@ -57,9 +57,9 @@ static bool narrow(const brume_interval *value, double width)
 
 /* Compares the standard deviation of the sum of all losses with the largest loss of one draw, large
  * losses whose probability is a tenth of delta left out. */
-static int kind_at(const brume_law *laws, const brume_parts *whole, double delta)
+static int kind_at(const brume_law *laws, const brume_ray_parts *whole, double delta)
 {
-    brume_parts truncated = *whole;
+    brume_ray_parts truncated = *whole;
     double largest = 0, least_sigma = INFINITY, rate = 0;
     if (whole->reversed)
         return SINGLE;
@@ -97,11 +97,11 @@ static double total_variation(const brume_law *laws, size_t count)
 
 double brume_rays_guess(const brume_law *laws, size_t count, double delta)
 {
-    brume_parts whole;
+    brume_ray_parts whole;
     if (!brume_parts_gather(laws, count, &whole))
         return NAN;
     bool smooth = kind_at(laws, &whole, delta) != SINGLE;
-    brume_parts truncated = whole;
+    brume_ray_parts truncated = whole;
     double guess = 0;
     brume_ray_split_confine(&truncated, delta, smooth ? 0.1 : BRUME_RAY_SPLIT_NEGLIGIBLE);
     /* what all draws make, and what one large draw of one law makes */
@@ -114,7 +114,7 @@ double brume_rays_guess(const brume_law *laws, size_t count, double delta)
 
 double brume_rays_guess_delta(const brume_law *laws, size_t count, double epsilon)
 {
-    brume_parts whole;
+    brume_ray_parts whole;
     double delta;
     if (!brume_parts_gather(laws, count, &whole))
         return NAN;
@@ -164,7 +164,7 @@ static bool take_split(opened *o, double epsilon, double delta, int way, brume_c
 
 /* Where no ray gives sharp bounds. Lower end: what one draw alone costs. Upper end: the bound by
  * moments. */
-static void take_coarse_bounds(const brume_law *laws, const brume_parts *whole, double start,
+static void take_coarse_bounds(const brume_law *laws, const brume_ray_parts *whole, double start,
                                double epsilon, brume_certified *certified)
 {
     double upper = exp(brume_ray_ceiling(whole, start, epsilon));
@@ -199,7 +199,7 @@ bool brume_rays_delta(const brume_law *laws, size_t count, double epsilon, doubl
         free(o);
         return false;
     }
-    brume_parts *whole = &o->split.whole;
+    brume_ray_parts *whole = &o->split.whole;
     brume_certified before_rays = *certified;
     double guess, draws = 0;
     brume_ray_aim aim = brume_ray_split_aim(whole, epsilon, &guess);
@@ -265,7 +265,7 @@ static double upper_by_line(brume_law *laws, size_t count, double epsilon)
 
 bool brume_rays_below(brume_law *laws, size_t count, double epsilon, double delta)
 {
-    brume_parts parts;
+    brume_ray_parts parts;
     if (!brume_parts_gather(laws, count, &parts))
         return false;
     double least = parts.origin + parts.origin_error;

@@ -74,12 +74,13 @@ static double share_of(brume_point t, brume_point l)
     return exp(creal(t) - creal(l)) * (1 + 1e-12);
 }
 
-static brume_place place_at(const brume_contour *c, brume_point t, brume_point l)
+static brume_contour_place place_at(const brume_contour *c, brume_point t, brume_point l)
 {
     brume_point d = t - c->mean, g = -0.5 * c->sigma * c->sigma * d * d;
-    return (brume_place){.log_size = creal(g) + log(c->sigma) - 0.5 * log(2 * M_PI) - c->base,
-                         .lambda = creal(l),
-                         .theta = cimag(l)};
+    return (brume_contour_place){.log_size = creal(g) + log(c->sigma) - 0.5 * log(2 * M_PI) -
+                                             c->base,
+                                 .lambda = creal(l),
+                                 .theta = cimag(l)};
 }
 
 /* The points on the ellipse around the panel from `from` to `to` at which the integrand is bounded;
@@ -458,7 +459,7 @@ BRUME_BODY void find_middles(const brume_contour *c, const brume_place_node *nod
                              double im, middles *m)
 {
     for (int i = 0; i < NODES; i++) {
-        const brume_place *at = &nodes[i].at;
+        const brume_contour_place *at = &nodes[i].at;
         double turns = re * at->theta + im * at->lambda;
         m->grows[i] = re * at->lambda - im * at->theta;
         m->exponent[i] = at->log_size + re * at->lambda - im * at->theta;
@@ -649,7 +650,7 @@ static double modulus(brume_point value)
     return sqrt(creal(value) * creal(value) + cimag(value) * cimag(value));
 }
 
-static double log_at(const brume_place *p, double a, double b)
+static double log_at(const brume_contour_place *p, double a, double b)
 {
     return p->log_size + a * p->lambda - b * p->theta;
 }

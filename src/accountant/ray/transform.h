@@ -101,12 +101,12 @@ void brume_transform_sum(const brume_contour *contour, double a, double b, doubl
 enum { BRUME_TRANSFORM_PANELS = 120, BRUME_TRANSFORM_RIM = 36 };
 
 /* A place on the polygon or around it: log |f| = log_size + a lambda - b theta. */
-typedef struct brume_place {
+typedef struct brume_contour_place {
     double log_size, lambda, theta;
-} brume_place;
+} brume_contour_place;
 
 typedef struct brume_place_node {
-    brume_place at;
+    brume_contour_place at;
     brume_point t, weight;
     brume_point density;    /* of the normal law, with the rule's weight; without the base */
     double density_size;    /* its modulus */
@@ -117,8 +117,8 @@ typedef struct brume_place_node {
 } brume_place_node;
 
 typedef struct brume_place_panel {
-    double half;                          /* of its length */
-    brume_place rim[BRUME_TRANSFORM_RIM]; /* around the ellipse, with the slack free of z */
+    double half;                                  /* of its length */
+    brume_contour_place rim[BRUME_TRANSFORM_RIM]; /* around the ellipse, with the slack free of z */
     double rim_slack[BRUME_TRANSFORM_RIM];
     bool kept; /* else its integral is bounded, not summed */
 } brume_place_panel;

@@ -223,7 +223,7 @@ typedef struct layout {
 struct brume_ray_atoms {
     brume_law laws[MOST_LAWS]; /* the subsampled ones own their tables, the others only read */
     size_t law_count, sampled;
-    brume_parts parts;
+    brume_ray_parts parts;
     atom *atoms; /* of the lattice laws, the largest loss first */
     size_t atom_count;
     brume_laplace_pattern patterns[MOST_PATTERNS];

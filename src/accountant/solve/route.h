@@ -46,12 +46,12 @@ typedef struct brume_task {
     bool rays_asked;
 } brume_task;
 
-typedef enum brume_outcome {
+typedef enum brume_route_outcome {
     BRUME_ROUTE_PASSED, /* others are asked, too */
     BRUME_ROUTE_AGAIN,  /* others are asked, and this one again: it can be opened finer */
     BRUME_ROUTE_FINAL,  /* nothing more is asked */
     BRUME_ROUTE_FAILED, /* memory ran out */
-} brume_outcome;
+} brume_route_outcome;
 
 typedef struct brume_route {
     const char *name;
@@ -61,7 +61,7 @@ typedef struct brume_route {
     /* Open it near task->epsilon. `out` gives certified bounds at any epsilon from out->least on,
      * from either side, until out->close; it stays empty if the route refuses, or serves
      * task->epsilon alone. What it certifies of task->epsilon is in task->interval. */
-    brume_outcome (*open)(brume_task *task, brume_delta_bounds *out);
+    brume_route_outcome (*open)(brume_task *task, brume_delta_bounds *out);
 } brume_route;
 
 /* The routes; *count of them, at most so many. */

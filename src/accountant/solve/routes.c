@@ -158,8 +158,8 @@ static double refining_limit(const brume_task *task)
 
 /* After a line: is the interval narrow, or is there a line that is worth laying? `before`: how wide
  * the interval was. */
-static brume_outcome plan_next_line(brume_task *task, const brume_line *line, double band,
-                                    double before)
+static brume_route_outcome plan_next_line(brume_task *task, const brume_line *line, double band,
+                                          double before)
 {
     brume_certified *certified = &task->certified;
     double gap = certified->value.upper - certified->value.lower,
@@ -197,7 +197,7 @@ static bool has_many_draws(const brume_line *line)
     return draws >= 30;
 }
 
-static brume_outcome brume_contour_open(brume_task *task, brume_delta_bounds *out)
+static brume_route_outcome brume_contour_open(brume_task *task, brume_delta_bounds *out)
 {
     brume_line line = task->line; /* as aimed */
     line.width = task->line_width;
@@ -224,7 +224,7 @@ static brume_outcome brume_contour_open(brume_task *task, brume_delta_bounds *ou
     out->gap = band / open->upper; /* 0 where there is no band */
     if (task->certified.value.upper < upper)
         task->certified.excess = has_many_draws(laid) ? BRUME_BAND_SHARE * band : 0;
-    brume_outcome outcome = plan_next_line(task, laid, band, before);
+    brume_route_outcome outcome = plan_next_line(task, laid, band, before);
     if (!usable)
         brume_delta_bounds_close(out); /* it says nothing of other epsilons */
     return outcome;
@@ -252,7 +252,7 @@ static double as_listed(brume_task *task)
     return 0;
 }
 
-static brume_outcome final_if(bool narrow)
+static brume_route_outcome final_if(bool narrow)
 {
     return narrow ? BRUME_ROUTE_FINAL : BRUME_ROUTE_PASSED;
 }
@@ -261,7 +261,7 @@ static brume_outcome final_if(bool narrow)
 
 #define top_atom_suits always
 #define top_atom_work  as_listed
-static brume_outcome top_atom_open(brume_task *task, brume_delta_bounds *out)
+static brume_route_outcome top_atom_open(brume_task *task, brume_delta_bounds *out)
 {
     double top, log_mass, slack = (20 + 2 * (double)task->count) * BRUME_UNIT;
     brume_interval *value = &task->certified.value;
@@ -290,7 +290,7 @@ static bool one_sampled_gaussian_suits(brume_task *task)
 }
 
 #define one_sampled_gaussian_work as_listed
-static brume_outcome one_sampled_gaussian_open(brume_task *task, brume_delta_bounds *out)
+static brume_route_outcome one_sampled_gaussian_open(brume_task *task, brume_delta_bounds *out)
 {
     *out = brume_sampled_doubles_bounds(task->laws);
     brume_task_take(task, out);
@@ -303,7 +303,7 @@ static bool one_sampled_suits(brume_task *task)
 }
 
 #define one_sampled_work as_listed
-static brume_outcome one_sampled_open(brume_task *task, brume_delta_bounds *out)
+static brume_route_outcome one_sampled_open(brume_task *task, brume_delta_bounds *out)
 {
     if (!brume_one_sampled_bounds(task->laws, out))
         return BRUME_ROUTE_PASSED;
@@ -318,7 +318,7 @@ static bool gaussian_suits(brume_task *task)
 }
 
 #define gaussian_work as_listed
-static brume_outcome gaussian_open(brume_task *task, brume_delta_bounds *out)
+static brume_route_outcome gaussian_open(brume_task *task, brume_delta_bounds *out)
 {
     *out = brume_gaussian_bounds(task->laws);
     brume_task_take(task, out);
@@ -350,7 +350,7 @@ static double rays_work(brume_task *task)
     return first && !has_short_line(task) ? 0 : late;
 }
 
-static brume_outcome rays_open(brume_task *task, brume_delta_bounds *out)
+static brume_route_outcome rays_open(brume_task *task, brume_delta_bounds *out)
 {
     if (task->lines > 0 &&
         (brume_task_is_met(task) || brume_certified_is_narrow(&task->certified, ray_width)))
@@ -377,7 +377,7 @@ static double rays_with_atoms_work(brume_task *task)
     return line ? INFINITY : task->width > 1e-5 ? INFINITY : 0;
 }
 
-static brume_outcome rays_with_atoms_open(brume_task *task, brume_delta_bounds *out)
+static brume_route_outcome rays_with_atoms_open(brume_task *task, brume_delta_bounds *out)
 {
     /* rays narrow to what their rounding allows, at little cost */
     double goal = fmax(task->width, 0.1 * ray_width);
@@ -429,7 +429,7 @@ static bool open_atoms(brume_task *task, double delta, brume_delta_bounds *out)
     return true;
 }
 
-static brume_outcome atom_sum_open(brume_task *task, brume_delta_bounds *out)
+static brume_route_outcome atom_sum_open(brume_task *task, brume_delta_bounds *out)
 {
     double delta = exp(fmin(task->line_size, 0));
     bool opened = open_atoms(task, delta, out);
@@ -468,7 +468,7 @@ static bool open_patterns(brume_task *task, double effort, brume_delta_bounds *o
 
 #define few_patterns_suits needs_band
 #define few_patterns_work  as_listed
-static brume_outcome few_patterns_open(brume_task *task, brume_delta_bounds *out)
+static brume_route_outcome few_patterns_open(brume_task *task, brume_delta_bounds *out)
 {
     return final_if(open_patterns(task, few_patterns, out));
 }
@@ -480,7 +480,7 @@ static bool many_patterns_suits(brume_task *task)
 }
 
 #define many_patterns_work as_listed
-static brume_outcome many_patterns_open(brume_task *task, brume_delta_bounds *out)
+static brume_route_outcome many_patterns_open(brume_task *task, brume_delta_bounds *out)
 {
     return final_if(open_patterns(task, many_patterns, out));
 }

@@ -160,7 +160,7 @@ static bool task_ask(brume_task *task)
     const brume_route *routes = brume_routes(&count), *route;
     double work[BRUME_MOST_ROUTES] = {0};
     bool estimated[BRUME_MOST_ROUTES] = {false};
-    brume_outcome outcome = BRUME_ROUTE_PASSED;
+    brume_route_outcome outcome = BRUME_ROUTE_PASSED;
     task->certified = (brume_certified){.value = {0, 1}, .route = brume_route_plain};
     for (size_t i = 0; i < count; i++)
         work[i] = routes[i].least_work;

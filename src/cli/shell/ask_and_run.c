@@ -15,7 +15,7 @@ void brume_shell_set(char **place, const char *text)
     *place = text && *text ? strdup(text) : NULL;
 }
 
-static void add_option(brume_words *words, const char *option, const char *value)
+static void add_option(brume_typed_words *words, const char *option, const char *value)
 {
     if (value) {
         brume_words_add(words, option);
@@ -23,9 +23,9 @@ static void add_option(brume_words *words, const char *option, const char *value
     }
 }
 
-brume_words brume_shell_words(const brume_shell *shell, const char *command, bool priced)
+brume_typed_words brume_shell_words(const brume_shell *shell, const char *command, bool priced)
 {
-    brume_words words = {0};
+    brume_typed_words words = {0};
     brume_words_add(&words, command);
     add_option(&words, "--ledger", shell->ledger);
     if (priced) {
@@ -37,7 +37,7 @@ brume_words brume_shell_words(const brume_shell *shell, const char *command, boo
 }
 
 /* SQL comes last, so that it is never taken for an option. */
-static void add_sql(brume_words *words, const char *sql)
+static void add_sql(brume_typed_words *words, const char *sql)
 {
     brume_words_add(words, "--");
     brume_words_add(words, sql);
@@ -45,7 +45,7 @@ static void add_sql(brume_words *words, const char *sql)
 
 void brume_shell_explain(brume_shell *shell, const char *sql)
 {
-    brume_words words = brume_shell_words(shell, "explain", true);
+    brume_typed_words words = brume_shell_words(shell, "explain", true);
     if (shell->json)
         brume_words_add(&words, "--json");
     add_sql(&words, sql);
@@ -97,7 +97,7 @@ static bool may_run(brume_shell *shell, const char *sql)
 {
     if (!shell->ask || !brume_typed_line_at_terminal(shell->line))
         return true;
-    brume_words words = brume_shell_words(shell, "explain", true);
+    brume_typed_words words = brume_shell_words(shell, "explain", true);
     brume_words_add(&words, "--json");
     add_sql(&words, sql);
     char *answer = NULL;
@@ -135,7 +135,7 @@ void brume_shell_statement(brume_shell *shell, const char *sql)
 {
     if (!may_run(shell, sql))
         return;
-    brume_words words = brume_shell_words(shell, "query", true);
+    brume_typed_words words = brume_shell_words(shell, "query", true);
     add_option(&words, "--timeout", shell->timeout);
     if (shell->json)
         brume_words_add(&words, "--json");

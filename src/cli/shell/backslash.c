@@ -147,7 +147,7 @@ static void explain(brume_shell *shell, const char *rest)
 
 static void run_with_ledger(brume_shell *shell, const char *command, const char *rest)
 {
-    brume_words words = brume_shell_words(shell, command, false);
+    brume_typed_words words = brume_shell_words(shell, command, false);
     for (char *word; (word = next_word(&rest)); free(word))
         brume_words_add(&words, word);
     shell->code = brume_child_run(&words);
@@ -239,7 +239,7 @@ static bool is_command(const brume_shell *shell, const char *name, bool *ledger)
 
 static void run_command(brume_shell *shell, const char *name, const char *rest, bool ledger)
 {
-    brume_words words = {0};
+    brume_typed_words words = {0};
     brume_words_add(&words, name);
     for (char *word; (word = next_word(&rest)); free(word))
         brume_words_add(&words, word);

@@ -15,21 +15,21 @@
 #include "cli/frame/output.h"
 #include "cli/frame/run.h"
 
-void brume_words_add(brume_words *words, const char *word)
+void brume_words_add(brume_typed_words *words, const char *word)
 {
     if (word && words->count < BRUME_WORDS_MOST && (words->words[words->count] = strdup(word)))
         words->count++;
 }
 
-void brume_words_free(brume_words *words)
+void brume_words_free(brume_typed_words *words)
 {
     for (int i = 0; i < words->count; i++)
         free(words->words[i]);
-    *words = (brume_words){0};
+    *words = (brume_typed_words){0};
 }
 
 /* In the child: what the shell changed in the process is as it was when a command starts. */
-static _Noreturn void run_command(const brume_words *words)
+static _Noreturn void run_command(const brume_typed_words *words)
 {
     setlocale(LC_ALL, "C");
     signal(SIGINT, SIG_DFL);
@@ -47,7 +47,7 @@ static int wait_for(pid_t child)
     return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
 }
 
-int brume_child_run(const brume_words *words)
+int brume_child_run(const brume_typed_words *words)
 {
     fflush(NULL);
     void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
@@ -80,7 +80,7 @@ static char *read_all(int file)
     return text;
 }
 
-int brume_child_capture(const brume_words *words, int quiet, char **answer)
+int brume_child_capture(const brume_typed_words *words, int quiet, char **answer)
 {
     int pipe_ends[2];
     *answer = NULL;

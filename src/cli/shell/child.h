@@ -10,20 +10,21 @@
 
 /* The words of a command after "brume"; all are copied. */
 enum { BRUME_WORDS_MOST = 64 };
-typedef struct brume_words {
+typedef struct brume_typed_words {
     char *words[BRUME_WORDS_MOST + 1]; /* NULL ends */
     int count;
-} brume_words;
+} brume_typed_words;
 
-void brume_words_add(brume_words *words, const char *word); /* more than the most are dropped */
-void brume_words_free(brume_words *words);
+void brume_words_add(brume_typed_words *words,
+                     const char *word); /* more than the most are dropped */
+void brume_words_free(brume_typed_words *words);
 
 /* Run it; its answer goes to standard output, through a pager if it is longer than the screen. The
  * exit code, or 128 and the signal that ended it. */
-int brume_child_run(const brume_words *words);
+int brume_child_run(const brume_typed_words *words);
 
 /* Run it with its standard output in *answer, which the caller frees (NULL if memory is short), and
  * standard error as it is, or nowhere if `quiet`. The exit code. */
-int brume_child_capture(const brume_words *words, int quiet, char **answer);
+int brume_child_capture(const brume_typed_words *words, int quiet, char **answer);
 
 #endif

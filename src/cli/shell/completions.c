@@ -61,7 +61,7 @@ static void offer_backslash(word_list *list, const brume_shell *shell, const cha
 static json_t *answer_of(const brume_shell *shell, const char *command, const char *operand)
 {
     char *text = NULL;
-    brume_words words = brume_shell_words(shell, command, false);
+    brume_typed_words words = brume_shell_words(shell, command, false);
     brume_words_add(&words, "--json");
     if (operand)
         brume_words_add(&words, operand);

@@ -34,7 +34,7 @@ BRUME_MUST_USE brume_status brume_shell_run(const char *options, brume_error *er
 void brume_shell_set(char **place, const char *text);
 
 /* The words of `command` for this shell's ledger, and with its price if `priced`. */
-brume_words brume_shell_words(const brume_shell *shell, const char *command, bool priced);
+brume_typed_words brume_shell_words(const brume_shell *shell, const char *command, bool priced);
 
 /* Run one statement, after asking if it is to be asked (ask_and_run.c). */
 void brume_shell_statement(brume_shell *shell, const char *sql);

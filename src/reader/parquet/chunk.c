@@ -40,7 +40,7 @@ typedef struct brume_parquet_pages {
     const char *location; /* for messages */
     brume_parquet_codec codec;
     uint64_t at, end; /* in the file: the next page, and the chunk's end */
-    brume_pool *pool;
+    brume_page_pool *pool;
     brume_pool_block *window; /* bytes of the file */
     uint64_t window_start;
     size_t window_length;
@@ -51,9 +51,9 @@ typedef struct brume_parquet_pages {
 typedef struct brume_parquet_dictionary {
     void *values; /* of the column's type */
     size_t count;
-    uint64_t *good;  /* bit i: entry i is a value */
-    bool all;        /* all are */
-    brume_pool pool; /* of the bytes of its texts */
+    uint64_t *good;       /* bit i: entry i is a value */
+    bool all;             /* all are */
+    brume_page_pool pool; /* of the bytes of its texts */
 } brume_parquet_dictionary;
 
 /* ---- the pages of a column chunk: see the header ---- */
@@ -125,7 +125,7 @@ static page_header read_header(brume_thrift *in)
 /* ---- bytes ---- */
 
 static void parquet_pages_open(brume_parquet_pages *pages, int file, const char *location,
-                               const brume_parquet_place *place, brume_pool *pool)
+                               const brume_parquet_place *place, brume_page_pool *pool)
 {
     *pages = (brume_parquet_pages){.file = file,
                                    .location = location,
@@ -367,7 +367,7 @@ enum { WORDS = BRUME_BATCH_ROWS / 64 };
 struct brume_parquet_chunk {
     const brume_parquet_column *column;
     size_t value_size;
-    brume_pool *pool;
+    brume_page_pool *pool;
     brume_parquet_pages pages;
     brume_parquet_dictionary dictionary;
     uint64_t left;            /* rows of the page that are not read yet */
@@ -384,7 +384,7 @@ _Static_assert((int)BRUME_PARQUET_MOST == (int)BRUME_BATCH_ROWS, "a batch is rea
 
 brume_parquet_chunk *brume_parquet_chunk_open(const brume_parquet_column *column,
                                               const brume_parquet_place *place, int file,
-                                              const char *location, brume_pool *pool)
+                                              const char *location, brume_page_pool *pool)
 {
     brume_parquet_chunk *chunk = malloc(sizeof *chunk);
     if (!chunk)

@@ -14,7 +14,7 @@ typedef struct brume_parquet_chunk brume_parquet_chunk;
  * is turned before each batch. NULL: no memory. */
 brume_parquet_chunk *brume_parquet_chunk_open(const brume_parquet_column *column,
                                               const brume_parquet_place *place, int file,
-                                              const char *location, brume_pool *pool);
+                                              const char *location, brume_page_pool *pool);
 
 /* The next `count` <= BRUME_BATCH_ROWS rows. ESOURCE: unreadable, damaged, or there are fewer;
  * EMEMORY. */

@@ -280,7 +280,7 @@ static void print_uuid(const uint8_t bytes[16], char *to)
 }
 
 static brume_parquet_fault convert_uuid(const brume_text *from, size_t count, brume_text *to,
-                                        uint64_t *good, bool *all, brume_pool *pool)
+                                        uint64_t *good, bool *all, brume_page_pool *pool)
 {
     enum { BYTES = 16, LETTERS = 36 };
     char *letters = (char *)brume_pool_lend(pool, count * LETTERS);
@@ -302,7 +302,7 @@ static brume_parquet_fault convert_uuid(const brume_text *from, size_t count, br
 
 brume_parquet_fault brume_parquet_convert(const brume_parquet_column *column, const void *stored,
                                           size_t count, void *values, uint64_t *good, bool *all,
-                                          brume_pool *pool)
+                                          brume_page_pool *pool)
 {
     *all = true;
     switch (column->meaning) {

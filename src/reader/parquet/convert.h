@@ -20,6 +20,6 @@ size_t brume_parquet_value_size(brume_type type);
  * Texts point to the stored bytes, or to bytes that the pool lends. NO_MEMORY or SOUND. */
 brume_parquet_fault brume_parquet_convert(const brume_parquet_column *column, const void *stored,
                                           size_t count, void *values, uint64_t *good, bool *all,
-                                          brume_pool *pool);
+                                          brume_page_pool *pool);
 
 #endif

@@ -29,7 +29,7 @@ struct brume_row_files {
 
 struct brume_row_part {
     brume_pool_shelf *shelf;
-    brume_pool pool;
+    brume_page_pool pool;
     int file;
     uint64_t left; /* rows */
     brume_parquet_chunk **chunks;

@@ -13,7 +13,7 @@ struct brume_pool_block {
 };
 
 /* The smallest free block that is large enough. */
-static brume_pool_block *find(brume_pool *pool, size_t size)
+static brume_pool_block *find(brume_page_pool *pool, size_t size)
 {
     brume_pool_block *best = NULL;
     for (brume_pool_block *block = pool->blocks; block; block = block->next)
@@ -24,7 +24,7 @@ static brume_pool_block *find(brume_pool *pool, size_t size)
 }
 
 /* Free blocks were all too small: a larger one comes in the place of one. */
-static void drop_free(brume_pool *pool)
+static void drop_free(brume_page_pool *pool)
 {
     brume_pool_block **link = &pool->blocks;
     while (*link && (*link)->state != BLOCK_FREE)
@@ -36,7 +36,7 @@ static void drop_free(brume_pool *pool)
     free(block);
 }
 
-brume_pool_block *brume_pool_take(brume_pool *pool, size_t size)
+brume_pool_block *brume_pool_take(brume_page_pool *pool, size_t size)
 {
     enum { LEAST = 4096 };
     brume_pool_block *block = find(pool, size);
@@ -66,21 +66,21 @@ void brume_pool_release(brume_pool_block *block)
         block->state = BLOCK_RELEASED;
 }
 
-void brume_pool_turn(brume_pool *pool)
+void brume_pool_turn(brume_page_pool *pool)
 {
     for (brume_pool_block *block = pool->blocks; block; block = block->next)
         if (block->state == BLOCK_RELEASED)
             block->state = BLOCK_FREE;
 }
 
-uint8_t *brume_pool_lend(brume_pool *pool, size_t size)
+uint8_t *brume_pool_lend(brume_page_pool *pool, size_t size)
 {
     brume_pool_block *block = brume_pool_take(pool, size);
     brume_pool_release(block);
     return block ? block->bytes : NULL;
 }
 
-void brume_pool_clear(brume_pool *pool)
+void brume_pool_clear(brume_page_pool *pool)
 {
     while (pool->blocks) {
         brume_pool_block *next = pool->blocks->next;
@@ -95,7 +95,7 @@ enum { SHELF_MOST = 64 };
 
 struct brume_pool_shelf {
     pthread_mutex_t lock; /* guards the two below */
-    brume_pool pools[SHELF_MOST];
+    brume_page_pool pools[SHELF_MOST];
     size_t count;
 };
 
@@ -117,15 +117,15 @@ void brume_pool_shelf_close(brume_pool_shelf *shelf)
     free(shelf);
 }
 
-brume_pool brume_pool_shelf_take(brume_pool_shelf *shelf)
+brume_page_pool brume_pool_shelf_take(brume_pool_shelf *shelf)
 {
     pthread_mutex_lock(&shelf->lock);
-    brume_pool pool = shelf->count > 0 ? shelf->pools[--shelf->count] : (brume_pool){0};
+    brume_page_pool pool = shelf->count > 0 ? shelf->pools[--shelf->count] : (brume_page_pool){0};
     pthread_mutex_unlock(&shelf->lock);
     return pool;
 }
 
-void brume_pool_shelf_put(brume_pool_shelf *shelf, brume_pool pool)
+void brume_pool_shelf_put(brume_pool_shelf *shelf, brume_page_pool pool)
 {
     for (brume_pool_block *block = pool.blocks; block; block = block->next)
         block->state = BLOCK_FREE;

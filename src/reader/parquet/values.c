@@ -492,7 +492,8 @@ static bool open_lengths(brume_parquet_values *values, brume_delta *lengths)
 
 brume_parquet_fault brume_parquet_values_open(brume_parquet_values *values,
                                               const brume_parquet_column *column, int encoding,
-                                              const uint8_t *bytes, size_t length, brume_pool *pool)
+                                              const uint8_t *bytes, size_t length,
+                                              brume_page_pool *pool)
 {
     if (!fits(column->physical, encoding))
         return PARQUET_DAMAGED;

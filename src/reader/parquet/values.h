@@ -79,7 +79,7 @@ typedef struct brume_parquet_values {
     brume_rle rle;           /* RLE booleans */
     brume_delta numbers;     /* DELTA_BINARY_PACKED */
     brume_delta lengths, prefixes;
-    brume_pool *pool;
+    brume_page_pool *pool;
     brume_pool_block *last_block; /* DELTA_BYTE_ARRAY: the last value */
     size_t last_length;
 } brume_parquet_values;
@@ -89,7 +89,7 @@ typedef struct brume_parquet_values {
 brume_parquet_fault brume_parquet_values_open(brume_parquet_values *values,
                                               const brume_parquet_column *column, int encoding,
                                               const uint8_t *bytes, size_t length,
-                                              brume_pool *pool);
+                                              brume_page_pool *pool);
 
 /* The next `count` <= BRUME_PARQUET_MOST values; DAMAGED if there are fewer. */
 brume_parquet_fault brume_parquet_values_read(brume_parquet_values *values, size_t count,
