@@ -137,7 +137,7 @@ static void partition_count(const brume_partition *bins, const int64_t *outcomes
 
 /* ---- events ---- */
 
-typedef struct search {
+typedef struct epsilon_search {
     const brume_partition *bins;
     const brume_bin_counts *counts;
     double n;
@@ -145,11 +145,11 @@ typedef struct search {
     const void *context;
     double best;
     brume_bin_event *out;
-} search;
+} epsilon_search;
 
 /* Bins in an order, by their numbers: the first so many of them are an event. It has to be better
  * than what there is by `margin`. */
-static void consider(search *s, const size_t *order, bool second, double margin)
+static void consider(epsilon_search *s, const size_t *order, bool second, double margin)
 {
     double hits[2] = {0, 0}, best_before = s->best;
     size_t best = 0;
@@ -215,7 +215,8 @@ static double partition_choose(const brume_partition *bins, const brume_bin_coun
                                brume_bin_event *out)
 {
     size_t order[BRUME_BINS];
-    search s = {bins, &counts[1], total(bins, &counts[1]), promise, context, -INFINITY, out};
+    epsilon_search s = {bins,      &counts[1], total(bins, &counts[1]), promise, context,
+                        -INFINITY, out};
     *out = (brume_bin_event){.in = {true}};
     for (int second = 0; second < 2; second++) {
         for (size_t i = 0; i < bins->count; i++)
@@ -319,7 +320,7 @@ void brume_partition_text(const brume_partition *bins, const brume_bin_event *ev
 enum { PART = BRUME_AUDIT_WHOLE, MOST_THREADS = 64 };
 
 /* What the threads share. */
-typedef struct work {
+typedef struct epsilon_work {
     brume_audit_draw *draw;
     const void *context;
     const brume_audit_options *options;
@@ -329,17 +330,17 @@ typedef struct work {
     size_t part;                /* draws at a time */
     atomic_uint_fast64_t taken; /* parts of both neighbours */
     atomic_bool failed;
-} work;
+} epsilon_work;
 
-typedef struct worker {
-    work *all;
+typedef struct epsilon_worker {
+    epsilon_work *all;
     brume_bits *bits; /* of the one that leads */
     bool leads;       /* has the caller's bits and tells the progress; others open their own */
     brume_bin_counts counts;
     brume_status status;
     brume_error error;
     pthread_t thread;
-} worker;
+} epsilon_worker;
 
 brume_status brume_audit_check_stopped(const brume_audit_options *options, brume_error *error)
 {
@@ -347,15 +348,16 @@ brume_status brume_audit_check_stopped(const brume_audit_options *options, brume
     return why ? brume_fail(error, BRUME_ECANCELLED, NULL, "%s; nothing was spent", why) : BRUME_OK;
 }
 
-static uint64_t parts(const work *all)
+static uint64_t parts(const epsilon_work *all)
 {
     return (all->draws + all->part - 1) / all->part;
 }
 
 /* Part `number`: the neighbours take turns. */
-static brume_status draw_part(worker *w, brume_bits *bits, uint64_t number, int64_t *outcomes)
+static brume_status draw_part(epsilon_worker *w, brume_bits *bits, uint64_t number,
+                              int64_t *outcomes)
 {
-    const work *all = w->all;
+    const epsilon_work *all = w->all;
     bool second = number % 2 != 0;
     uint64_t from = number / 2 * all->part;
     size_t n = all->draws - from < all->part ? (size_t)(all->draws - from) : all->part;
@@ -372,7 +374,7 @@ static brume_status draw_part(worker *w, brume_bits *bits, uint64_t number, int6
 
 static void *run(void *context)
 {
-    worker *w = context;
+    epsilon_worker *w = context;
     brume_bits *bits = w->bits;
     int64_t outcomes[PART];
     if (!w->leads)
@@ -392,7 +394,7 @@ static void *run(void *context)
 }
 
 /* The caller's thread and others; the counts of all of them are added to *counts. */
-static brume_status run_all(work *all, brume_bits *bits, brume_bin_counts *counts,
+static brume_status run_all(epsilon_work *all, brume_bits *bits, brume_bin_counts *counts,
                             brume_error *error)
 {
     const brume_audit_options *options = all->options;
@@ -400,7 +402,7 @@ static brume_status run_all(work *all, brume_bits *bits, brume_bin_counts *count
     threads = threads > MOST_THREADS ? MOST_THREADS : threads;
     /* small parts where draws are slow, so that threads end together */
     all->part = options->whole || all->draws / 64 >= PART ? PART : (size_t)(all->draws / 64) + 1;
-    worker *workers = calloc(threads, sizeof *workers);
+    epsilon_worker *workers = calloc(threads, sizeof *workers);
     if (!workers)
         return brume_no_memory(error, "an audit");
     size_t started = 1;
@@ -437,7 +439,8 @@ static brume_status count_draws(brume_audit_draw *draw, const void *context,
                                 const brume_partition *bins, brume_bits *bits,
                                 brume_bin_counts *counts, brume_error *error)
 {
-    work all = {.draw = draw, .context = context, .options = options, .bins = bins, .draws = draws};
+    epsilon_work all = {
+        .draw = draw, .context = context, .options = options, .bins = bins, .draws = draws};
     return run_all(&all, bits, counts, error);
 }
 
@@ -447,7 +450,7 @@ static brume_status keep_draws(brume_audit_draw *draw, const void *context,
                                const brume_audit_options *options, size_t draws, brume_bits *bits,
                                int64_t *outcomes, brume_error *error)
 {
-    work all = {
+    epsilon_work all = {
         .draw = draw, .context = context, .options = options, .kept = outcomes, .draws = draws};
     return run_all(&all, bits, NULL, error);
 }

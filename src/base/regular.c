@@ -58,23 +58,23 @@ typedef struct brume_regular_tree {
 
 /* ---- regular expressions: their text, read into a tree and printed again ---- */
 
-typedef struct reader {
+typedef struct regular_reader {
     const char *at;
     bool folds;
     brume_regular_tree *tree;
     const char *why; /* refused */
     bool no_memory;
     int depth;
-} reader;
+} regular_reader;
 
-static size_t refuse(reader *r, const char *why)
+static size_t refuse(regular_reader *r, const char *why)
 {
     if (!r->why)
         r->why = why;
     return 0;
 }
 
-static bool goes_on(const reader *r)
+static bool goes_on(const regular_reader *r)
 {
     return !r->why && !r->no_memory;
 }
@@ -82,7 +82,7 @@ static bool goes_on(const reader *r)
 /* ---- classes ---- */
 
 /* The ranges and one more, in order; a class that has too many is refused. */
-static void add_range(reader *r, brume_character_class *class, uint32_t low, uint32_t high)
+static void add_range(regular_reader *r, brume_character_class *class, uint32_t low, uint32_t high)
 {
     size_t at = 0, end;
     while (at < class->count && class->ranges[at].high + 1 < low)
@@ -116,14 +116,15 @@ static brume_character_class others(const brume_character_class *class)
     return made;
 }
 
-static void add_class(reader *r, brume_character_class *to, const brume_character_class *class)
+static void add_class(regular_reader *r, brume_character_class *to,
+                      const brume_character_class *class)
 {
     for (size_t i = 0; i < class->count; i++)
         add_range(r, to, class->ranges[i].low, class->ranges[i].high);
 }
 
 /* The letters of ASCII that differ from some in it by case alone. */
-static void fold(reader *r, brume_character_class *class)
+static void fold(regular_reader *r, brume_character_class *class)
 {
     brume_character_class before = *class;
     for (size_t i = 0; i < before.count; i++)
@@ -133,7 +134,7 @@ static void fold(reader *r, brume_character_class *class)
 }
 
 /* \d, \w, \s; upper case: all others. False: the letter names none. */
-static bool named_class(reader *r, char letter, brume_character_class *class)
+static bool named_class(regular_reader *r, char letter, brume_character_class *class)
 {
     static const struct {
         char letter;
@@ -155,7 +156,7 @@ static bool named_class(reader *r, char letter, brume_character_class *class)
 /* ---- characters ---- */
 
 /* The character of UTF-8 at the reader, which goes past it. */
-static uint32_t take_character(reader *r)
+static uint32_t take_character(regular_reader *r)
 {
     const unsigned char *c = (const unsigned char *)r->at;
     size_t length = *c < 0x80 ? 1 : *c < 0xE0 ? 2 : *c < 0xF0 ? 3 : 4;
@@ -171,7 +172,7 @@ static uint32_t take_character(reader *r)
     return value;
 }
 
-static uint32_t take_digits(reader *r, int count)
+static uint32_t take_digits(regular_reader *r, int count)
 {
     uint32_t value = 0;
     for (int i = 0; i < count; i++) {
@@ -190,7 +191,8 @@ static uint32_t take_digits(reader *r, int count)
 }
 
 /* After a backslash: a class, or a character as a class. */
-static void take_escape(reader *r, brume_character_class *class, bool *single, uint32_t *value)
+static void take_escape(regular_reader *r, brume_character_class *class, bool *single,
+                        uint32_t *value)
 {
     static const char letters[] = "ntrfv", stand_for[] = "\n\t\r\f\v";
     char c = *r->at;
@@ -218,7 +220,7 @@ static void take_escape(reader *r, brume_character_class *class, bool *single, u
 }
 
 /* [:alpha:] and the like, at the colon. */
-static void take_posix(reader *r, brume_character_class *class)
+static void take_posix(regular_reader *r, brume_character_class *class)
 {
     static const struct {
         const char *name, *ranges;
@@ -240,7 +242,7 @@ static void take_posix(reader *r, brume_character_class *class)
 }
 
 /* One element of a bracket: a character, a range or a class. */
-static void take_element(reader *r, brume_character_class *class)
+static void take_element(regular_reader *r, brume_character_class *class)
 {
     brume_character_class one = {.count = 0};
     bool single = true;
@@ -280,7 +282,7 @@ static void take_element(reader *r, brume_character_class *class)
 }
 
 /* After the opening bracket. */
-static void take_bracket(reader *r, brume_character_class *class)
+static void take_bracket(regular_reader *r, brume_character_class *class)
 {
     bool negated = *r->at == '^';
     r->at += negated;
@@ -302,7 +304,7 @@ static void take_bracket(reader *r, brume_character_class *class)
 
 /* ---- the tree ---- */
 
-static size_t add_node(reader *r, brume_regular_node node)
+static size_t add_node(regular_reader *r, brume_regular_node node)
 {
     if (r->tree->node_count == BRUME_REGULAR_NODES)
         return refuse(r, "a pattern is too long");
@@ -310,7 +312,7 @@ static size_t add_node(reader *r, brume_regular_node node)
     return r->tree->node_count++;
 }
 
-static size_t add_class_node(reader *r, const brume_character_class *class)
+static size_t add_class_node(regular_reader *r, const brume_character_class *class)
 {
     brume_regular_tree *tree = r->tree;
     if (tree->class_count == tree->class_room) {
@@ -327,10 +329,10 @@ static size_t add_class_node(reader *r, const brume_character_class *class)
     return add_node(r, (brume_regular_node){BRUME_REGULAR_CLASS, 0, 0, tree->class_count++, 0});
 }
 
-static size_t read_either(reader *r);
+static size_t read_either(regular_reader *r);
 
 /* A character, a class or a group; SIZE_MAX: nothing that belongs here. */
-static size_t read_atom(reader *r)
+static size_t read_atom(regular_reader *r)
 {
     brume_character_class class = {.count = 0};
     bool single = true;
@@ -378,7 +380,7 @@ static size_t read_atom(reader *r)
     return add_class_node(r, &class);
 }
 
-static int read_count(reader *r)
+static int read_count(regular_reader *r)
 {
     int value = 0, digits = 0;
     for (; *r->at >= '0' && *r->at <= '9'; r->at++, digits++)
@@ -390,7 +392,7 @@ static int read_count(reader *r)
 
 /* The repetition after an atom, if there is one. One of nothing, or none of something, is nothing:
  * written out, nested repetitions of nothing would be without end and still have no character. */
-static size_t read_repeated(reader *r)
+static size_t read_repeated(regular_reader *r)
 {
     size_t classes = r->tree->class_count, atom = read_atom(r);
     int least = 1, most = 1;
@@ -423,7 +425,7 @@ static size_t read_repeated(reader *r)
 }
 
 /* Atoms in a row, up to | or ) or, in the pattern itself, $. */
-static size_t read_row(reader *r)
+static size_t read_row(regular_reader *r)
 {
     size_t row = SIZE_MAX;
     while (goes_on(r) && *r->at && *r->at != '|' && *r->at != ')' &&
@@ -436,7 +438,7 @@ static size_t read_row(reader *r)
     return row != SIZE_MAX ? row : add_node(r, (brume_regular_node){.kind = BRUME_REGULAR_EMPTY});
 }
 
-static size_t read_either(reader *r)
+static size_t read_either(regular_reader *r)
 {
     size_t left = read_row(r);
     while (goes_on(r) && *r->at == '|') {
@@ -452,7 +454,7 @@ static size_t read_either(reader *r)
 static bool regular_read(const char *text, bool folds, brume_regular_tree *tree, const char **why)
 {
     *tree = (brume_regular_tree){.nodes = calloc(BRUME_REGULAR_NODES, sizeof *tree->nodes)};
-    reader r = {.at = text, .folds = folds, .tree = tree, .no_memory = !tree->nodes};
+    regular_reader r = {.at = text, .folds = folds, .tree = tree, .no_memory = !tree->nodes};
     *why = NULL;
     if (strlen(text) > BRUME_REGULAR_MOST)
         refuse(&r, "a pattern is longer than 1000 bytes");

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-typedef struct line {
+typedef struct role_line {
     const char *command; /* as in commands.def: ledger_verify */
     bool analyst, auditor;
-} line;
+} role_line;
 
-static const line lines[] = {
+static const role_line lines[] = {
 #define BRUME_MAY(command, analyst, auditor, why) {#command, analyst, auditor},
 #include "command/roles.def"
 #undef BRUME_MAY
@@ -27,7 +27,7 @@ static bool is_named(const char *listed, const char *command)
     return listed[i] == command[i];
 }
 
-static const line *find(const char *command)
+static const role_line *find(const char *command)
 {
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (is_named(lines[i].command, command))
@@ -42,7 +42,7 @@ bool brume_role_is_listed(const char *command)
 
 bool brume_role_may(brume_role role, const char *command)
 {
-    const line *found = find(command);
+    const role_line *found = find(command);
     switch (role) {
     case BRUME_ROLE_OWNER:
         return true;

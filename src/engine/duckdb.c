@@ -202,15 +202,15 @@ static bool register_text_functions(duckdb_connection connection)
  * configuration is locked. Sources come after that. */
 
 /* Where a function finds its table, which changes from engine to engine. */
-typedef struct place {
+typedef struct duckdb_place {
     brume_duckdb_table *table; /* NULL: there is no view of it */
-} place;
+} duckdb_place;
 
 struct brume_duckdb_instance {
     duckdb_database database;
     duckdb_connection connection;
     brume_duckdb_scan *scan; /* NULL until it is needed */
-    place **places;          /* of brume_read_0(), brume_read_1() ... */
+    duckdb_place **places;   /* of brume_read_0(), brume_read_1() ... */
     size_t place_count;
     pid_t process; /* DuckDB's threads are this one's */
 };
@@ -344,8 +344,8 @@ static brume_status make_places(brume_duckdb_instance *instance, size_t index, b
 {
     while (instance->place_count <= index) {
         size_t count = instance->place_count;
-        place **wider = realloc((void *)instance->places, (count + 1) * sizeof *wider);
-        place *made = calloc(1, sizeof *made);
+        duckdb_place **wider = realloc((void *)instance->places, (count + 1) * sizeof *wider);
+        duckdb_place *made = calloc(1, sizeof *made);
         if (wider)
             instance->places = wider;
         if (!wider || !made) {

@@ -409,7 +409,7 @@ static brume_status postgres_divide(brume_engine *engine, size_t index, brume_pa
 
 /* ---- scanning them ---- */
 
-typedef struct worker worker;
+typedef struct part_worker part_worker;
 
 /* What the connections share. */
 typedef struct scan {
@@ -420,12 +420,12 @@ typedef struct scan {
     size_t wire_count;
     brume_row_taker take;
     void *context;
-    atomic_size_t next; /* the first statement that nobody has taken */
-    atomic_bool stop;   /* one of them has failed */
-    worker *failed;     /* the first that did; known when all have ended */
+    atomic_size_t next;  /* the first statement that nobody has taken */
+    atomic_bool stop;    /* one of them has failed */
+    part_worker *failed; /* the first that did; known when all have ended */
 } scan;
 
-struct worker {
+struct part_worker {
     scan *all;
     brume_engine engine;  /* what is needed of one to run statements on its connection */
     brume_postgres state; /* the first worker has that of the scan's engine instead */
@@ -450,7 +450,7 @@ static brume_status take_unless_stopped(void *context, const brume_chunk *chunk,
 
 static void *run_worker(void *argument)
 {
-    worker *self = argument;
+    part_worker *self = argument;
     scan *all = self->all;
     while (self->status == BRUME_OK && !is_over(all)) {
         size_t at = atomic_fetch_add(&all->next, 1);
@@ -483,7 +483,7 @@ static bool begin(brume_postgres *state, const char *snapshot)
     return done;
 }
 
-static void make_worker(worker *self, scan *all, brume_postgres *state)
+static void make_worker(part_worker *self, scan *all, brume_postgres *state)
 {
     self->all = all;
     self->engine.driver = all->engine->driver;
@@ -496,7 +496,7 @@ static brume_status postgres_connect(brume_postgres *state, const char *location
 static void postgres_disconnect(brume_postgres *state);
 
 /* One more connection on the snapshot; false: there is none to be had. */
-static bool open_worker(worker *self, scan *all, const char *snapshot)
+static bool open_worker(part_worker *self, scan *all, const char *snapshot)
 {
     brume_postgres *first = all->engine->state;
     size_t number = atomic_load(&first->other_count);
@@ -517,7 +517,7 @@ static bool open_worker(worker *self, scan *all, const char *snapshot)
 }
 
 /* Signals are the host's: the thread gets none. */
-static bool start_worker(worker *self)
+static bool start_worker(part_worker *self)
 {
     sigset_t all, before;
     sigfillset(&all);
@@ -529,7 +529,7 @@ static bool start_worker(worker *self)
 }
 
 /* Run all statements on the connections that there are, of which the first is this thread's. */
-static void run_workers(worker *workers, size_t count)
+static void run_workers(part_worker *workers, size_t count)
 {
     for (size_t i = 1; i < count; i++)
         (void)start_worker(&workers[i]); /* the others do its work */
@@ -543,7 +543,7 @@ static brume_status scan_on_snapshot(scan *all, const char *snapshot, brume_erro
 {
     size_t wanted = connections(), count = 1;
     wanted = wanted < all->count ? wanted : all->count;
-    worker *workers = calloc(wanted, sizeof *workers);
+    part_worker *workers = calloc(wanted, sizeof *workers);
     if (!workers)
         return brume_no_memory(error, NULL);
     make_worker(&workers[0], all, all->engine->state);

@@ -22,10 +22,10 @@ static json_t *cost_to_json(const char *price)
 }
 
 /* What a row of the journal says apart from its body. */
-typedef struct told {
+typedef struct history_told {
     json_int_t id;
     const char *time, *dataset, *kind, *state;
-} told;
+} history_told;
 
 static const char *price_of(const json_t *body, const char *dataset)
 {
@@ -40,7 +40,7 @@ static const char *price_of(const json_t *body, const char *dataset)
 }
 
 /* A reservation. Rows from before the typed text was kept have the normal one alone. */
-static json_t *asked(const told *row, const json_t *body)
+static json_t *asked(const history_told *row, const json_t *body)
 {
     const char *price = price_of(body, row->dataset);
     json_t *typed = json_object_get(body, "typed"), *normal = json_object_get(body, "sql");
@@ -59,7 +59,7 @@ static json_t *asked(const told *row, const json_t *body)
 }
 
 /* An amendment or a refused registration: nothing was asked and nothing spent. */
-static json_t *done_by_the_owner(const told *row, const json_t *body)
+static json_t *done_by_the_owner(const history_told *row, const json_t *body)
 {
     bool amended = strcmp(row->kind, "amend") == 0;
     json_t *entry = json_pack("{s:I,s:s,s:s,s:n,s:n,s:s,s:O*}", "id", row->id, "time", row->time,
@@ -115,8 +115,8 @@ static const char event_of[] =
 
 static json_t *read_event(sqlite3_stmt *row, int64_t id, const char *dataset)
 {
-    const told one = {id, brume_store_text(row, 0), dataset, brume_store_text(row, 1),
-                      brume_store_text(row, 3)};
+    const history_told one = {id, brume_store_text(row, 0), dataset, brume_store_text(row, 1),
+                              brume_store_text(row, 3)};
     json_t *body = json_loads(brume_store_text(row, 2), JSON_ALLOW_NUL, NULL);
     json_t *entry = !body                              ? NULL
                     : strcmp(one.kind, "reserve") == 0 ? asked(&one, body)

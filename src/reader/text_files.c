@@ -206,22 +206,22 @@ static char *take_scalar(char *at, bool wanted, brume_text *out)
 
 /* ---- the object ---- */
 
-typedef struct parser {
+typedef struct files_parser {
     const brume_json_splitter *splitter;
     size_t row;
     size_t hint;                    /* the field that is expected next */
     brume_text *target;             /* where the value goes; NULL: nowhere */
     uint64_t objects[DEEPEST / 64]; /* bit d: the container at depth d + 1 is an object */
     size_t depth;
-} parser;
+} files_parser;
 
-static bool in_object(const parser *all)
+static bool in_object(const files_parser *all)
 {
     size_t top = all->depth - 1;
     return all->objects[top / 64] >> (top % 64) & 1;
 }
 
-static bool enter(parser *all, bool object)
+static bool enter(files_parser *all, bool object)
 {
     if (all->depth == DEEPEST)
         return false;
@@ -231,13 +231,13 @@ static bool enter(parser *all, bool object)
     return true;
 }
 
-static bool is_named(const parser *all, size_t index, brume_text name)
+static bool is_named(const files_parser *all, size_t index, brume_text name)
 {
     brume_text wanted = all->splitter->names[index];
     return wanted.length == name.length && memcmp(wanted.data, name.data, name.length) == 0;
 }
 
-static void find_target(parser *all, brume_text name)
+static void find_target(files_parser *all, brume_text name)
 {
     size_t count = all->splitter->count, found = all->hint;
     all->target = NULL;
@@ -253,7 +253,7 @@ static void find_target(parser *all, brume_text name)
 }
 
 /* A name with its colon; NULL if there is none. */
-static char *take_name(parser *all, char *at)
+static char *take_name(files_parser *all, char *at)
 {
     brume_text name;
     if (*at != '"')
@@ -268,7 +268,7 @@ static char *take_name(parser *all, char *at)
 }
 
 /* Behind a value: commas and ends, up to where the next value begins or the object has ended. */
-static char *take_ends(parser *all, char *at)
+static char *take_ends(files_parser *all, char *at)
 {
     for (;;) {
         at = skip_space(at);
@@ -286,7 +286,7 @@ static char *take_ends(parser *all, char *at)
 }
 
 /* What begins a container: its first name or value, or its end at once. */
-static char *take_begin(parser *all, char *at)
+static char *take_begin(files_parser *all, char *at)
 {
     bool object = *at == '{';
     if (all->depth == 1 && all->target)
@@ -300,7 +300,7 @@ static char *take_begin(parser *all, char *at)
 }
 
 /* The byte behind the object; NULL if it is none. */
-static char *take_object(parser *all, char *at)
+static char *take_object(files_parser *all, char *at)
 {
     at = *at == '{' ? take_begin(all, at) : NULL;
     while (at && all->depth > 0) {
@@ -321,7 +321,7 @@ static char *take_object(parser *all, char *at)
 
 char *brume_json_split(const brume_json_splitter *splitter, char *line, size_t row)
 {
-    parser all = {.splitter = splitter, .row = row};
+    files_parser all = {.splitter = splitter, .row = row};
     for (size_t i = 0; i < splitter->count; i++)
         splitter->targets[i][row] = (brume_text){NULL, 0};
     char *end = rawmemchr(line, '\n'); /* found first: a decoded string may hold another one */

@@ -16,22 +16,22 @@
 #define SELECT_FIRST_TIER 1
 #endif
 
-typedef struct runs {
+typedef struct select_runs {
     double coefficient, factor; /* k; k / d, within 2^-51.9 relative */
     const uint64_t *lengths;
     const int64_t *utilities;
     uint64_t denominator;
     size_t n, last; /* the last run with a length */
     int64_t most;   /* the greatest utility of a run with a length */
-} runs;
+} select_runs;
 
-static uint64_t below_most(const runs *r, size_t i)
+static uint64_t below_most(const select_runs *r, size_t i)
 {
     return (uint64_t)r->most - (uint64_t)r->utilities[i]; /* exact: the difference is below 2^64 */
 }
 
 /* w_i within 2^-41 relative, or below 2^-900 where the truth is too. */
-static double weight(const runs *r, size_t i)
+static double weight(const select_runs *r, size_t i)
 {
     if (r->lengths[i] == 0)
         return 0;
@@ -39,7 +39,7 @@ static double weight(const runs *r, size_t i)
     return (double)r->lengths[i] * brume_exp_neg(x < 700 ? x : 700);
 }
 
-static void weight_ball(arb_t ball, const runs *r, size_t i, slong precision)
+static void weight_ball(arb_t ball, const select_runs *r, size_t i, slong precision)
 {
     arb_t factor;
     arb_init(factor);
@@ -54,7 +54,7 @@ static void weight_ball(arb_t ball, const runs *r, size_t i, slong precision)
 }
 
 /* The first i with U S < C_i, by balls. */
-static brume_status choose_deep(const runs *r, uint64_t word, brume_bits *bits, size_t *out,
+static brume_status choose_deep(const select_runs *r, uint64_t word, brume_bits *bits, size_t *out,
                                 brume_error *error)
 {
     brume_cell u;
@@ -99,7 +99,7 @@ static brume_status choose_deep(const runs *r, uint64_t word, brume_bits *bits, 
 }
 
 /* The first i with U S < C_i by doubles; r->n if they cannot say. */
-static size_t choose_double(const runs *r, uint64_t word)
+static size_t choose_double(const select_runs *r, uint64_t word)
 {
     double total = 0;
     for (size_t i = 0; i < r->n; i++)
@@ -123,7 +123,7 @@ static size_t choose_double(const runs *r, uint64_t word)
     return r->n;
 }
 
-static brume_status choose(const runs *r, brume_bits *bits, size_t *out, brume_error *error)
+static brume_status choose(const select_runs *r, brume_bits *bits, size_t *out, brume_error *error)
 {
     uint64_t word;
     if (!brume_bits_word(bits, bits->main, &word))
@@ -152,13 +152,13 @@ brume_status brume_select_run(brume_bits *bits, double coefficient, const uint64
     if (!brume_rounds_to_nearest())
         return brume_fail(error, BRUME_EARGUMENT, "call fesetround(FE_TONEAREST) before drawing",
                           "the floating-point rounding mode is not to nearest");
-    runs r = {.coefficient = coefficient,
-              .factor = coefficient / (double)denominator,
-              .lengths = lengths,
-              .utilities = utilities,
-              .denominator = denominator,
-              .n = n,
-              .last = n};
+    select_runs r = {.coefficient = coefficient,
+                     .factor = coefficient / (double)denominator,
+                     .lengths = lengths,
+                     .utilities = utilities,
+                     .denominator = denominator,
+                     .n = n,
+                     .last = n};
     for (size_t i = 0; i < n; i++) {
         if (lengths[i] == 0)
             continue;

@@ -13,12 +13,12 @@
 #include "base/error.h"
 #include "number/rounding.h"
 
-typedef struct runs {
+typedef struct exponential_runs {
     int64_t *first;   /* least integer of each run */
     uint64_t *length; /* how many integers it has */
     int64_t *utility; /* -d b, at least -2^60 */
     size_t count;
-} runs;
+} exponential_runs;
 
 double brume_quantile_exponential_rate(const brume_quantile_rule *rule, double epsilon)
 {
@@ -34,8 +34,8 @@ double brume_quantile_exponential_rate(const brume_quantile_rule *rule, double e
                              brume_multiply_up(per_unit, (double)larger));
 }
 
-static void add_run(runs *all, const brume_quantile *quantile, int64_t first, int64_t last,
-                    uint64_t below, uint64_t up_to)
+static void add_run(exponential_runs *all, const brume_quantile *quantile, int64_t first,
+                    int64_t last, uint64_t below, uint64_t up_to)
 {
     if (first > last)
         return;
@@ -51,14 +51,15 @@ static void add_run(runs *all, const brume_quantile *quantile, int64_t first, in
     all->utility[all->count++] = -(int64_t)badness;
 }
 
-static void free_runs(runs *all)
+static void free_runs(exponential_runs *all)
 {
     free(all->first);
     free(all->length);
     free(all->utility);
 }
 
-static brume_status list_runs(const brume_quantile *quantile, runs *all, brume_error *error)
+static brume_status list_runs(const brume_quantile *quantile, exponential_runs *all,
+                              brume_error *error)
 {
     size_t n = quantile->n, distinct = 0;
     for (size_t i = 0; i < n; i++)
@@ -92,7 +93,7 @@ brume_status brume_quantile_exponential(const brume_quantile *quantile, double e
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "'epsilon' is %.17g, must be in [2^-30, 700]", epsilon);
     double eta = brume_quantile_exponential_rate(&quantile->rule, epsilon);
-    runs all = {0};
+    exponential_runs all = {0};
     size_t choice = 0;
     uint64_t offset = 0;
     brume_status status = list_runs(quantile, &all, error);

@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "statistic/smooth.h"
 
-typedef struct search {
+typedef struct smooth_search {
     const brume_quantile *quantile;
     int64_t left, right;  /* L_0 and J_0 */
     int64_t step;         /* R */
@@ -28,15 +28,15 @@ typedef struct search {
     const double *weight; /* exp(-t k) */
     double step_back;     /* exp(t) */
     double best;
-} search;
+} smooth_search;
 
-static double gap_of(const search *at, int64_t a, int64_t b)
+static double gap_of(const smooth_search *at, int64_t a, int64_t b)
 {
     return (double)quantile_gap(at->quantile, at->left - a * at->step, at->right + b * at->step);
 }
 
 /* The best b of row a among least..most; also raises at->best. */
-static int64_t best_of_row(search *at, int64_t a, int64_t least, int64_t most)
+static int64_t best_of_row(smooth_search *at, int64_t a, int64_t least, int64_t most)
 {
     double best = -1;
     int64_t choice = least;
@@ -58,7 +58,8 @@ static int64_t best_of_row(search *at, int64_t a, int64_t least, int64_t most)
     return choice;
 }
 
-static void conquer(search *at, int64_t first_row, int64_t last_row, int64_t least, int64_t most)
+static void conquer(smooth_search *at, int64_t first_row, int64_t last_row, int64_t least,
+                    int64_t most)
 {
     while (first_row <= last_row) {
         int64_t middle = first_row + (last_row - first_row) / 2;
@@ -72,18 +73,18 @@ static void conquer(search *at, int64_t first_row, int64_t last_row, int64_t lea
 
 /* Number of steps until an end of the class lies on the bound; an end that is beyond it is so by
  * less than a step, and the quotient is 0. */
-static int64_t rows_of(const search *at)
+static int64_t rows_of(const smooth_search *at)
 {
     return (at->left + at->step - 1) / at->step;
 }
 
-static int64_t columns_of(const search *at)
+static int64_t columns_of(const smooth_search *at)
 {
     int64_t beyond = (int64_t)at->quantile->n + 1 - at->right;
     return (beyond + at->step - 1) / at->step;
 }
 
-static void place(search *at, int64_t class)
+static void place(smooth_search *at, int64_t class)
 {
     int64_t rank = (int64_t)at->quantile->rank;
     at->left = class == 0 ? rank : rank - (at->step - class);
@@ -92,7 +93,7 @@ static void place(search *at, int64_t class)
 }
 
 /* A first value from a few windows, so that hopelessly wide ones can be left out. */
-static double first_guess(search *at, double t)
+static double first_guess(smooth_search *at, double t)
 {
     double best = 0;
     int64_t rows = rows_of(at), columns = columns_of(at);
@@ -124,10 +125,10 @@ static double median_smooth(const brume_quantile *quantile, double t, int64_t mo
 static double general_smooth(const brume_quantile *quantile, double t, int64_t most,
                              const double *weight)
 {
-    search at = {.quantile = quantile,
-                 .step = (int64_t)quantile->rule.values_per_unit,
-                 .weight = weight,
-                 .step_back = exp(t)};
+    smooth_search at = {.quantile = quantile,
+                        .step = (int64_t)quantile->rule.values_per_unit,
+                        .weight = weight,
+                        .step_back = exp(t)};
     uint64_t emptying = brume_quantile_emptying(quantile);
     if (emptying != UINT64_MAX)
         at.best = (double)brume_quantile_global(quantile) * exp(-t * (double)emptying);
@@ -149,7 +150,7 @@ brume_status brume_quantile_smooth(const brume_quantile *quantile, double t, dou
         *out = 0;
         return BRUME_OK;
     }
-    search at = {.quantile = quantile, .step = (int64_t)quantile->rule.values_per_unit};
+    smooth_search at = {.quantile = quantile, .step = (int64_t)quantile->rule.values_per_unit};
     place(&at, 0);
     double guess = quantile->exact_median ? 0 : first_guess(&at, smaller);
     if (quantile->exact_median)

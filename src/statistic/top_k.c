@@ -11,14 +11,14 @@
 
 #include "base/error.h"
 
-typedef struct ranked {
+typedef struct top_ranked {
     uint64_t count;
     size_t key;
-} ranked;
+} top_ranked;
 
 static int higher_first(const void *left, const void *right)
 {
-    const ranked *a = left, *b = right;
+    const top_ranked *a = left, *b = right;
     if (a->count != b->count)
         return a->count > b->count ? -1 : 1;
     return a->key < b->key ? -1 : a->key > b->key;
@@ -35,11 +35,11 @@ static uint64_t to_pass(uint64_t upper, uint64_t lower, bool wins_ties, brume_ad
 
 /* Move the `room` highest-ranked keys to the front, in rank order, in O(keys + room log room) for
  * room much less than keys. */
-static void rank_front(ranked *ranking, size_t keys, size_t room)
+static void rank_front(top_ranked *ranking, size_t keys, size_t room)
 {
     size_t first = 0, end = keys;
     while (end - first > 32 && room < end) {
-        ranked pivot = ranking[first + (end - first) / 2];
+        top_ranked pivot = ranking[first + (end - first) / 2];
         size_t i = first, j = end - 1;
         for (;;) {
             while (higher_first(&ranking[i], &pivot) < 0)
@@ -48,7 +48,7 @@ static void rank_front(ranked *ranking, size_t keys, size_t room)
                 j--;
             if (i >= j)
                 break;
-            ranked swap = ranking[i];
+            top_ranked swap = ranking[i];
             ranking[i] = ranking[j];
             ranking[j] = swap;
             i++;
@@ -87,11 +87,11 @@ brume_status brume_top_k(const brume_top_k_rule *rule, const uint64_t *counts, s
         *distance = units == 0 && rule->adjacency == BRUME_REPLACE ? UINT64_MAX : 0;
         return BRUME_OK;
     }
-    ranked *ranking = malloc(keys * sizeof *ranking);
+    top_ranked *ranking = malloc(keys * sizeof *ranking);
     if (!ranking)
         return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for %zu keys", keys);
     for (size_t i = 0; i < keys; i++)
-        ranking[i] = (ranked){counts[i], i};
+        ranking[i] = (top_ranked){counts[i], i};
     rank_front(ranking, keys, rule->k < keys ? rule->k + 1 : keys);
     uint64_t least = rule->adjacency == BRUME_ADD_REMOVE ? units : UINT64_MAX;
     for (size_t upper = rule->ordered ? 0 : rule->k - 1; upper < rule->k; upper++) {

@@ -72,7 +72,7 @@ brume_status brume_small_database_event(const brume_small_database_options *opti
 }
 
 /* A walk over all candidates. */
-typedef struct walk {
+typedef struct database_walk {
     size_t queries, size;
     uint64_t cells;
     int64_t records;
@@ -80,9 +80,9 @@ typedef struct walk {
     int64_t *target; /* floor(f_q(B)) size t, f_q(B) clamped to the records: private */
     int64_t *sums;   /* sums[depth * queries + q] = t f_q of the first `depth` records */
     uint64_t *place; /* the candidate: cells, ascending */
-} walk;
+} database_walk;
 
-static void close_walk(walk *all)
+static void close_walk(database_walk *all)
 {
     if (all->target)
         explicit_bzero(all->target, all->queries * sizeof *all->target);
@@ -92,8 +92,8 @@ static void close_walk(walk *all)
     free(all->place);
 }
 
-static brume_status fill_values(walk *all, const brume_workload *workload, double *cell_weights,
-                                double *answers, brume_error *error)
+static brume_status fill_values(database_walk *all, const brume_workload *workload,
+                                double *cell_weights, double *answers, brume_error *error)
 {
     for (uint64_t cell = 0; cell < all->cells; cell++) {
         cell_weights[cell] = 1;
@@ -105,8 +105,8 @@ static brume_status fill_values(walk *all, const brume_workload *workload, doubl
     return BRUME_OK;
 }
 
-static brume_status fill_walk(walk *all, const brume_workload *workload, const double *counts,
-                              brume_error *error)
+static brume_status fill_walk(database_walk *all, const brume_workload *workload,
+                              const double *counts, brume_error *error)
 {
     double *cell_weights = calloc(all->cells, sizeof *cell_weights);
     double *answers = calloc(all->queries, sizeof *answers);
@@ -132,7 +132,7 @@ static brume_status fill_walk(walk *all, const brume_workload *workload, const d
 
 static brume_status open_walk(const brume_workload *workload,
                               const brume_small_database_options *options, const double *counts,
-                              walk *all, brume_error *error)
+                              database_walk *all, brume_error *error)
 {
     const brume_universe *universe = brume_workload_universe(workload);
     brume_event event;
@@ -154,17 +154,17 @@ static brume_status open_walk(const brume_workload *workload,
         return brume_fail(error, BRUME_EARGUMENT,
                           "under replace the number of records is public: give it",
                           "'records' is not the sum of the histogram");
-    *all = (walk){.queries = brume_workload_size(workload),
-                  .size = options->size,
-                  .cells = universe->cells,
-                  .records = (int64_t)options->records};
+    *all = (database_walk){.queries = brume_workload_size(workload),
+                           .size = options->size,
+                           .cells = universe->cells,
+                           .records = (int64_t)options->records};
     brume_status status = fill_walk(all, workload, counts, error);
     if (status != BRUME_OK)
         close_walk(all);
     return status;
 }
 
-static uint64_t badness(const walk *all)
+static uint64_t badness(const database_walk *all)
 {
     const int64_t *sums = all->sums + all->size * all->queries;
     int64_t worst = 0;
@@ -178,7 +178,7 @@ static uint64_t badness(const walk *all)
 }
 
 /* Bring the sums of every depth above `from` up to date. */
-static void add_up(walk *all, size_t from)
+static void add_up(database_walk *all, size_t from)
 {
     for (size_t depth = from; depth < all->size; depth++) {
         const int64_t *before = all->sums + depth * all->queries;
@@ -189,13 +189,13 @@ static void add_up(walk *all, size_t from)
     }
 }
 
-static void first_candidate(walk *all)
+static void first_candidate(database_walk *all)
 {
     memset(all->place, 0, all->size * sizeof *all->place);
     add_up(all, 0);
 }
 
-static bool next_candidate(walk *all)
+static bool next_candidate(database_walk *all)
 {
     size_t at = all->size;
     while (at > 0 && all->place[at - 1] == all->cells - 1)
@@ -209,7 +209,7 @@ static bool next_candidate(walk *all)
     return true;
 }
 
-static void count_classes(walk *all, uint64_t *lengths)
+static void count_classes(database_walk *all, uint64_t *lengths)
 {
     first_candidate(all);
     do
@@ -222,7 +222,7 @@ brume_status brume_small_database_classes(const brume_workload *workload,
                                           const double *counts, uint64_t *lengths,
                                           brume_error *error)
 {
-    walk all;
+    database_walk all;
     BRUME_TRY(open_walk(workload, options, counts, &all, error));
     memset(lengths, 0, (options->records + 1) * sizeof *lengths);
     count_classes(&all, lengths);
@@ -231,7 +231,7 @@ brume_status brume_small_database_classes(const brume_workload *workload,
 }
 
 /* Go to candidate number `rank` of those with this badness. */
-static void find_candidate(walk *all, uint64_t class, uint64_t rank)
+static void find_candidate(database_walk *all, uint64_t class, uint64_t rank)
 {
     first_candidate(all);
     while (badness(all) != class || rank-- > 0)
@@ -243,7 +243,7 @@ brume_status brume_small_database(const brume_workload *workload,
                                   const brume_small_database_options *options, const double *counts,
                                   brume_bits *bits, uint64_t *out, brume_error *error)
 {
-    walk all;
+    database_walk all;
     BRUME_TRY(open_walk(workload, options, counts, &all, error));
     size_t classes = options->records + 1, class;
     uint64_t *lengths = calloc(classes, sizeof *lengths), rank;

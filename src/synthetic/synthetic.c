@@ -389,7 +389,7 @@ double brume_synthetic_bytes(const brume_workload *workload, const brume_synthet
  * brume_direct_release and the noisy number of records only, each at its share of the price; the
  * weights and the report are functions of what these released and of public numbers. */
 
-typedef struct run {
+typedef struct synthetic_run {
     const brume_workload *workload;
     const brume_synthetic_options *options;
     brume_synthetic_plan plan;
@@ -398,15 +398,15 @@ typedef struct run {
     double *weights;
     brume_synthetic_report report;
     bool stopped; /* the caller wants no more */
-} run;
+} synthetic_run;
 
 /* What beta is left for the method's own bound. */
-static double beta_left(const run *all)
+static double beta_left(const synthetic_run *all)
 {
     return all->plan.buys ? all->options->beta / 2 : all->options->beta;
 }
 
-static brume_status know_records(run *all, brume_error *error)
+static brume_status know_records(synthetic_run *all, brume_error *error)
 {
     const brume_universe *universe = brume_workload_universe(all->workload);
     double truth;
@@ -438,7 +438,7 @@ static brume_status know_records(run *all, brume_error *error)
 /* A caller who wants no more is told so at the end, whatever the method made of it. */
 static bool tell(void *context, uint64_t round, uint64_t rounds)
 {
-    run *all = context;
+    synthetic_run *all = context;
     const brume_synthetic_options *options = all->options;
     if (options->progress && !options->progress(options->progress_context, round, rounds))
         all->stopped = true;
@@ -447,7 +447,7 @@ static bool tell(void *context, uint64_t round, uint64_t rounds)
 
 /* ---- MWEM ---- */
 
-static brume_status run_mwem(run *all, brume_error *error)
+static brume_status run_mwem(synthetic_run *all, brume_error *error)
 {
     brume_mwem_options mwem = synthetic_mwem(all->options);
     uint64_t cells = brume_workload_universe(all->workload)->cells;
@@ -489,7 +489,8 @@ static brume_status run_mwem(run *all, brume_error *error)
 /* ---- private multiplicative weights ---- */
 
 /* Ask every query until a whole pass is free: then the histogram itself answers them all well. */
-static brume_status ask_all(run *all, brume_multiplicative_weights *stream, brume_error *error)
+static brume_status ask_all(synthetic_run *all, brume_multiplicative_weights *stream,
+                            brume_error *error)
 {
     size_t queries = brume_workload_size(all->workload), free_in_a_row = 0;
     uint64_t asked = 0;
@@ -510,7 +511,7 @@ static brume_status ask_all(run *all, brume_multiplicative_weights *stream, brum
     return BRUME_OK;
 }
 
-static brume_status run_weights(run *all, brume_error *error)
+static brume_status run_weights(synthetic_run *all, brume_error *error)
 {
     brume_multiplicative_weights_options weights = {.adjacency = all->options->adjacency,
                                                     .epsilon = all->plan.epsilon,
@@ -546,7 +547,7 @@ static brume_status run_weights(run *all, brume_error *error)
 
 /* ---- SmallDB ---- */
 
-static brume_status run_small_database(run *all, brume_error *error)
+static brume_status run_small_database(synthetic_run *all, brume_error *error)
 {
     if (all->options->adjacency == BRUME_REPLACE &&
         all->report.records > BRUME_SMALL_DATABASE_RECORDS)
@@ -580,7 +581,8 @@ static brume_status run_small_database(run *all, brume_error *error)
 /* ---- noise on answers, noise on cells ---- */
 
 /* |f(weights) - f(B)| <= |f(weights) - noisy| + |noisy - f(B)| for every query. */
-static brume_status bound_of_fit(run *all, const brume_direct_options *direct, brume_error *error)
+static brume_status bound_of_fit(synthetic_run *all, const brume_direct_options *direct,
+                                 brume_error *error)
 {
     double alpha;
     BRUME_TRY(brume_direct_alpha(all->workload, direct, all->options->beta, &alpha, error));
@@ -607,7 +609,7 @@ static double records_of(const brume_workload *workload, const double *answers)
     return fmin(fmax(rint(sum / weight), 1), BRUME_RECORDS_MOST);
 }
 
-static brume_status run_answers(run *all, brume_error *error)
+static brume_status run_answers(synthetic_run *all, brume_error *error)
 {
     size_t queries = brume_workload_size(all->workload);
     brume_direct_options direct = synthetic_direct(all->options, &all->plan);
@@ -628,7 +630,7 @@ static brume_status run_answers(run *all, brume_error *error)
     return bound_of_fit(all, &direct, error);
 }
 
-static brume_status run_cells(run *all, brume_error *error)
+static brume_status run_cells(synthetic_run *all, brume_error *error)
 {
     uint64_t cells = brume_workload_universe(all->workload)->cells;
     size_t queries = brume_workload_size(all->workload);
@@ -654,7 +656,7 @@ static brume_status run_cells(run *all, brume_error *error)
     return bound_of_fit(all, &direct, error);
 }
 
-static brume_status run_method(run *all, brume_error *error)
+static brume_status run_method(synthetic_run *all, brume_error *error)
 {
     BRUME_TRY(synthetic_plan_make(all->workload, all->options, &all->plan, error));
     BRUME_TRY(know_records(all, error));
@@ -679,12 +681,12 @@ brume_status brume_synthetic_histogram(const brume_workload *workload,
                                        brume_synthetic_report *report, brume_error *error)
 {
     brume_synthetic_options rest = *options;
-    run all = {.workload = workload,
-               .options = &rest,
-               .counts = counts,
-               .bits = bits,
-               .weights = weights,
-               .report = {.bound = NAN, .measured = NAN, .fit = NAN}};
+    synthetic_run all = {.workload = workload,
+                         .options = &rest,
+                         .counts = counts,
+                         .bits = bits,
+                         .weights = weights,
+                         .report = {.bound = NAN, .measured = NAN, .fit = NAN}};
     brume_status status = brume_worst_error_rest(options, &rest, error);
     if (status == BRUME_OK)
         status = run_method(&all, error);

@@ -710,14 +710,14 @@ static void project(const double *in, uint64_t outer, uint64_t middle, uint64_t 
 }
 
 /* A table of some columns of the universe, and the marginals that are to be made from it. */
-typedef struct table {
+typedef struct weights_table {
     const double *weights;
     size_t column[BRUME_UNIVERSE_COLUMNS], columns; /* ascending */
     const brume_group **marginals;
     size_t count;
-} table;
+} weights_table;
 
-static uint64_t cells_of(const brume_universe *universe, const table *from, size_t first,
+static uint64_t cells_of(const brume_universe *universe, const weights_table *from, size_t first,
                          size_t last)
 {
     uint64_t cells = 1;
@@ -727,7 +727,7 @@ static uint64_t cells_of(const brume_universe *universe, const table *from, size
 }
 
 /* Bring the marginals that have no use for `column` to the front; how many they are. */
-static size_t without(const table *from, size_t column)
+static size_t without(const weights_table *from, size_t column)
 {
     size_t front = 0;
     for (size_t i = 0; i < from->count; i++)
@@ -739,7 +739,7 @@ static size_t without(const table *from, size_t column)
     return front;
 }
 
-static bool none_needs(const table *from, size_t count, size_t column)
+static bool none_needs(const weights_table *from, size_t count, size_t column)
 {
     for (size_t i = 0; i < count; i++)
         if (from->marginals[i]->table_stride[column])
@@ -748,8 +748,8 @@ static bool none_needs(const table *from, size_t count, size_t column)
 }
 
 /* Columns before `at` are needed by all marginals of the table. Depth: at most the columns. */
-static brume_status fan_out(const brume_universe *universe, table from, size_t at, double *answers,
-                            brume_error *error)
+static brume_status fan_out(const brume_universe *universe, weights_table from, size_t at,
+                            double *answers, brume_error *error)
 {
     for (; at < from.columns && from.count > 0; at++) {
         if (universe->size[from.column[at]] == 1)
@@ -767,7 +767,7 @@ static brume_status fan_out(const brume_universe *universe, table from, size_t a
             return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for a table of %llu cells",
                               (unsigned long long)(outer * inner));
         project(from.weights, outer, middle, inner, smaller);
-        table next = from;
+        weights_table next = from;
         next.weights = smaller;
         next.count = few;
         next.columns -= last - at;
@@ -789,10 +789,10 @@ static brume_status workload_marginals(const brume_workload *workload,
                                        const brume_group **marginals, size_t count,
                                        const double *weights, double *answers, brume_error *error)
 {
-    table from = {.weights = weights,
-                  .columns = workload->universe.columns,
-                  .marginals = marginals,
-                  .count = count};
+    weights_table from = {.weights = weights,
+                          .columns = workload->universe.columns,
+                          .marginals = marginals,
+                          .count = count};
     for (size_t c = 0; c < from.columns; c++)
         from.column[c] = c;
     return fan_out(&workload->universe, from, 0, answers, error);

@@ -452,7 +452,7 @@ static brume_status line_comparison(statement_line *line, brume_box *box, brume_
 #define DENSE_CELLS (UINT64_C(1) << 30)
 enum { MOST_BRACKETS = 16 }; /* within each other: each takes a byte for every cell */
 
-typedef struct reader {
+typedef struct text_reader {
     statement_line line;
     brume_universe universe;
     brume_workload *workload;
@@ -460,9 +460,9 @@ typedef struct reader {
     size_t boxes;
     int depth; /* brackets that are open */
     brume_token statement;
-} reader;
+} text_reader;
 
-static brume_status too_many(const reader *all, const char *what, double count, double most,
+static brume_status too_many(const text_reader *all, const char *what, double count, double most,
                              brume_error *error)
 {
     return brume_fail(error, BRUME_EOVERFLOW, "ask for less",
@@ -471,7 +471,7 @@ static brume_status too_many(const reader *all, const char *what, double count, 
 }
 
 /* Room for `boxes` more boxes? */
-static brume_status check_boxes(reader *all, double boxes, brume_error *error)
+static brume_status check_boxes(text_reader *all, double boxes, brume_error *error)
 {
     double count = (double)all->boxes + boxes;
     if (count > BRUME_WORKLOAD_TEXT_BOXES)
@@ -482,7 +482,7 @@ static brume_status check_boxes(reader *all, double boxes, brume_error *error)
 
 /* ---- marginals ---- */
 
-static brume_status add_marginal(reader *all, const size_t *columns, size_t count,
+static brume_status add_marginal(text_reader *all, const size_t *columns, size_t count,
                                  brume_error *error)
 {
     double cells = 1, queries = (double)brume_workload_size(all->workload);
@@ -499,7 +499,7 @@ static brume_status add_marginal(reader *all, const size_t *columns, size_t coun
     return BRUME_OK;
 }
 
-static brume_status read_marginal(reader *all, brume_error *error)
+static brume_status read_marginal(text_reader *all, brume_error *error)
 {
     size_t columns[BRUME_UNIVERSE_COLUMNS], count = 0;
     do {
@@ -518,7 +518,7 @@ static brume_status read_marginal(reader *all, brume_error *error)
     return add_marginal(all, columns, count, error);
 }
 
-static brume_status read_marginals(reader *all, brume_error *error)
+static brume_status read_marginals(text_reader *all, brume_error *error)
 {
     size_t columns = all->universe.columns, chosen[BRUME_UNIVERSE_COLUMNS];
     const brume_token *token = &all->line.next;
@@ -550,7 +550,7 @@ static brume_status read_marginals(reader *all, brume_error *error)
     }
 }
 
-static brume_status read_histogram(reader *all, brume_error *error)
+static brume_status read_histogram(text_reader *all, brume_error *error)
 {
     size_t columns[BRUME_UNIVERSE_COLUMNS];
     for (size_t i = 0; i < all->universe.columns; i++)
@@ -560,7 +560,7 @@ static brume_status read_histogram(reader *all, brume_error *error)
 
 /* ---- ranges ---- */
 
-static brume_status read_ranges(reader *all, bool prefixes, brume_error *error)
+static brume_status read_ranges(text_reader *all, bool prefixes, brume_error *error)
 {
     size_t column;
     BRUME_TRY(line_column(&all->line, &column, error));
@@ -605,7 +605,7 @@ static void mark(const brume_universe *universe, const brume_box *box, uint8_t *
     }
 }
 
-static brume_status make_mask(reader *all, uint8_t **mask, brume_error *error)
+static brume_status make_mask(text_reader *all, uint8_t **mask, brume_error *error)
 {
     if (all->universe.cells > DENSE_CELLS)
         return too_many(all, "cells of one sum or condition that is no box",
@@ -614,11 +614,11 @@ static brume_status make_mask(reader *all, uint8_t **mask, brume_error *error)
     return *mask ? BRUME_OK : brume_no_memory(error, "a workload");
 }
 
-static brume_status read_condition(reader *all, brume_box *box, uint8_t **hits, bool keep_box,
+static brume_status read_condition(text_reader *all, brume_box *box, uint8_t **hits, bool keep_box,
                                    brume_error *error);
 
 /* `not` ..., or a condition in brackets: what is left of *mask, NULL for all cells, after it. */
-static brume_status read_factor(reader *all, uint8_t **mask, brume_error *error)
+static brume_status read_factor(text_reader *all, uint8_t **mask, brume_error *error)
 {
     brume_box box = {{NULL}};
     uint8_t *inner = NULL;
@@ -657,7 +657,7 @@ static brume_status read_factor(reader *all, uint8_t **mask, brume_error *error)
 }
 
 /* Factors joined by `and`: comparisons make a box, all others a mask (NULL: all cells). */
-static brume_status read_conjunction(reader *all, brume_box *box, uint8_t **mask,
+static brume_status read_conjunction(text_reader *all, brume_box *box, uint8_t **mask,
                                      brume_error *error)
 {
     for (;;) {
@@ -675,7 +675,7 @@ static brume_status read_conjunction(reader *all, brume_box *box, uint8_t **mask
 
 /* A condition: conjunctions joined by `or`. A single box, where it may stay one, is left in *box;
  * else hits[cell] is made (*hits NULL before). */
-static brume_status read_condition(reader *all, brume_box *box, uint8_t **hits, bool keep_box,
+static brume_status read_condition(text_reader *all, brume_box *box, uint8_t **hits, bool keep_box,
                                    brume_error *error)
 {
     for (;;) {
@@ -701,7 +701,7 @@ static brume_status read_condition(reader *all, brume_box *box, uint8_t **hits, 
     }
 }
 
-static brume_status check_dense(reader *all, brume_error *error)
+static brume_status check_dense(text_reader *all, brume_error *error)
 {
     all->dense += all->universe.cells;
     if (all->dense > DENSE_CELLS)
@@ -710,7 +710,7 @@ static brume_status check_dense(reader *all, brume_error *error)
     return BRUME_OK;
 }
 
-static brume_status add_dense(reader *all, const uint8_t *hits, brume_error *error)
+static brume_status add_dense(text_reader *all, const uint8_t *hits, brume_error *error)
 {
     float *values = malloc(all->universe.cells * sizeof *values);
     if (!values)
@@ -722,7 +722,7 @@ static brume_status add_dense(reader *all, const uint8_t *hits, brume_error *err
     return status;
 }
 
-static brume_status read_count(reader *all, brume_error *error)
+static brume_status read_count(text_reader *all, brume_error *error)
 {
     brume_box box = {{NULL}};
     uint8_t *hits = NULL;
@@ -738,7 +738,7 @@ static brume_status read_count(reader *all, brume_error *error)
 }
 
 /* One `NUMBER [where CONDITION]` of a sum. */
-static brume_status read_term(reader *all, double *sums, brume_error *error)
+static brume_status read_term(text_reader *all, double *sums, brume_error *error)
 {
     const brume_token *token = &all->line.next;
     double number;
@@ -765,7 +765,7 @@ static brume_status read_term(reader *all, double *sums, brume_error *error)
 }
 
 /* "where sex = f, age in [20, 30)": the record of a cell. */
-static void describe_cell(const reader *all, uint64_t cell, char *text, size_t size)
+static void describe_cell(const text_reader *all, uint64_t cell, char *text, size_t size)
 {
     uint32_t record[BRUME_UNIVERSE_COLUMNS];
     size_t used = 0;
@@ -782,7 +782,7 @@ static void describe_cell(const reader *all, uint64_t cell, char *text, size_t s
     }
 }
 
-static brume_status read_sum(reader *all, brume_error *error)
+static brume_status read_sum(text_reader *all, brume_error *error)
 {
     BRUME_TRY(check_boxes(all, 1, error));
     BRUME_TRY(check_dense(all, error));
@@ -816,7 +816,7 @@ static brume_status read_sum(reader *all, brume_error *error)
 
 /* ---- lines ---- */
 
-static brume_status read_statement(reader *all, brume_error *error)
+static brume_status read_statement(text_reader *all, brume_error *error)
 {
     brume_token word = all->line.next;
     all->statement = word;
@@ -842,7 +842,7 @@ static brume_status read_statement(reader *all, brume_error *error)
         &all->line, "total, histogram, marginal, marginals, prefixes, ranges, count or sum", error);
 }
 
-static brume_status read_lines(reader *all, brume_error *error)
+static brume_status read_lines(text_reader *all, brume_error *error)
 {
     do {
         BRUME_TRY(line_step(&all->line, error));
@@ -862,7 +862,7 @@ brume_status brume_workload_parse(const brume_schema *schema, const char *text,
                                   brume_workload **out, brume_error *error)
 {
     brume_tokens tokens = {.text = text, .line = 1};
-    reader all = {.line = {.schema = schema, .tokens = &tokens}};
+    text_reader all = {.line = {.schema = schema, .tokens = &tokens}};
     BRUME_TRY(brume_schema_universe(schema, &all.universe, error));
     BRUME_TRY(brume_workload_open(&all.universe, &all.workload, error));
     brume_status status = read_lines(&all, error);

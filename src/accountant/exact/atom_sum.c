@@ -23,9 +23,9 @@ static const char route_atoms[] = "sum over the atoms of lattice laws";
 
 static const double most_draws = 0x1p30; /* by squaring; the products are limited, too */
 
-typedef struct worker {
+typedef struct atom_worker {
     double floor_, most, *work;
-} worker;
+} atom_worker;
 
 void brume_masses_close(brume_masses *masses)
 {
@@ -61,7 +61,8 @@ BRUME_PATHS(static, spread, (double *to, const double *from, size_t count, const
             (to, from, count, weight))
 
 /* The sum of independent losses of both; false if that is too much. */
-static bool convolve(worker *own, const brume_masses *a, const brume_masses *b, brume_masses *out)
+static bool convolve(atom_worker *own, const brume_masses *a, const brume_masses *b,
+                     brume_masses *out)
 {
     brume_masses c = {.count = a->count + b->count - 1, .half = a->half + b->half};
     *own->work += (double)a->count * (double)b->count;
@@ -92,7 +93,7 @@ static bool convolve(worker *own, const brume_masses *a, const brume_masses *b, 
 }
 
 /* `draws` of `one`: squared, and one more for each bit, from the highest on. */
-static bool multiply(worker *own, const brume_masses *one, double draws, brume_masses *out)
+static bool multiply(atom_worker *own, const brume_masses *one, double draws, brume_masses *out)
 {
     brume_masses power = *one;
     power.mass = malloc(one->count * sizeof *power.mass);
@@ -133,7 +134,7 @@ bool brume_masses_open(const brume_law *law, double depth, double most, double *
         out->error += shared;
         return true;
     }
-    worker own = {.floor_ = exp(-depth), .most = most, .work = work};
+    atom_worker own = {.floor_ = exp(-depth), .most = most, .work = work};
     bool alive = law->count <= most_draws && multiply(&own, &one, law->count, &all);
     brume_masses_close(&one);
     if (alive) {

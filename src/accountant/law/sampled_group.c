@@ -27,19 +27,19 @@ static const double finest = 0x1p-17;      /* unit over the largest loss */
 static const double least_rate = 2e-4;     /* a smaller one counts as this: its line is too long */
 static const long double grain = 0x1p-60L; /* more than one rounding, and one of expl or logl */
 
-typedef struct mixture {
+typedef struct group_mixture {
     int members;
     long double weight[MOST + 1], log_weight[MOST + 1];
     long double step; /* between the means; negative for Q */
-} mixture;
+} group_mixture;
 
-typedef struct pair {
-    mixture p, q;
-} pair;
+typedef struct group_pair {
+    group_mixture p, q;
+} group_pair;
 
-static void mix(int members, long double rate, long double step, mixture *out)
+static void mix(int members, long double rate, long double step, group_mixture *out)
 {
-    *out = (mixture){.members = members, .step = step};
+    *out = (group_mixture){.members = members, .step = step};
     long double ways = 1;
     for (int a = 0; a <= members; a++) {
         out->weight[a] = ways * powl(rate, a) * powl(1 - rate, members - a);
@@ -52,7 +52,7 @@ static void mix(int members, long double rate, long double step, mixture *out)
 
 /* log of the mixture's density over that of N(0, 1), its slope, and a bound of its error: the
  * weights by 3 roundings a member, the exponents by 4 of their own, the logarithm of the sum. */
-static long double log_ratio(const mixture *m, long double x, long double *slope,
+static long double log_ratio(const group_mixture *m, long double x, long double *slope,
                              long double *error)
 {
     long double exponent[MOST + 1] = {0}, most = -INFINITY, moment = 0, size = 0;
@@ -74,7 +74,8 @@ static long double log_ratio(const mixture *m, long double x, long double *slope
     return most + logl(sum);
 }
 
-static long double loss_at(const pair *of, long double x, long double *slope, long double *error)
+static long double loss_at(const group_pair *of, long double x, long double *slope,
+                           long double *error)
 {
     long double up = 0, down = 0;
     *error = 0;
@@ -113,7 +114,7 @@ static long double between(long double from, long double to, long double mean, l
 }
 
 /* Up or down, as `side` is 1 or -1. */
-static long double mass_between(const mixture *m, long double from, long double to, int side)
+static long double mass_between(const group_mixture *m, long double from, long double to, int side)
 {
     long double sum = 0;
     for (int a = 0; a <= m->members; a++) {
@@ -125,15 +126,16 @@ static long double mass_between(const mixture *m, long double from, long double 
 
 /* --- the places and their losses --- */
 
-typedef struct place {
+typedef struct group_place {
     double x;
     double index;      /* of its loss, in units */
     long double below; /* how far the loss is below that, at most */
-} place;
+} group_place;
 
 /* Move to where the loss is just below `goal`, which it reaches between `low` and `high`. False if
  * rounding hides the place. */
-static bool find_place(const pair *of, long double goal, double low, double high, place *out)
+static bool find_place(const group_pair *of, long double goal, double low, double high,
+                       group_place *out)
 {
     long double slope, error, x = high, aside = 0;
     double first = low;
@@ -155,7 +157,7 @@ static bool find_place(const pair *of, long double goal, double low, double high
 }
 
 /* The deviation of the loss under P, about. */
-static double deviation(const pair *of, double from, double to)
+static double deviation(const group_pair *of, double from, double to)
 {
     long double all = 0, first = 0, second = 0, error;
     for (double x = from; x < to; x += 0.05) {
@@ -169,8 +171,8 @@ static double deviation(const pair *of, double from, double to)
 }
 
 /* Places from left to right, at most `most`; returns how many. */
-static size_t lay_places(const pair *of, double from, double to, double unit, size_t most,
-                         place *out)
+static size_t lay_places(const group_pair *of, double from, double to, double unit, size_t most,
+                         group_place *out)
 {
     long double error;
     size_t count = 0;
@@ -178,8 +180,8 @@ static size_t lay_places(const pair *of, double from, double to, double unit, si
     /* where none comes the loss has a least value, where none leaves a largest one */
     long double least = of->p.log_weight[0], largest = -of->q.log_weight[0];
     if (of->q.members == 0 && isfinite(least))
-        out[count++] = (place){.x = -INFINITY,
-                               .index = last = floor((double)(least / unit * (1 + 64 * grain)))};
+        out[count++] = (group_place){
+            .x = -INFINITY, .index = last = floor((double)(least / unit * (1 + 64 * grain)))};
     for (double x = from; x < to && count + 1 < most; x += spacing) {
         double index = floor((double)(loss_at(of, x, NULL, &error) / unit));
         if (index > last && x > from &&
@@ -190,9 +192,9 @@ static size_t lay_places(const pair *of, double from, double to, double unit, si
         last = fmax(last, index);
     }
     if (of->p.members == 0 && isfinite(largest))
-        out[count++] =
-            (place){.x = INFINITY,
-                    .index = fmax(ceil((double)(largest / unit * (1 + 64 * grain))), last + 1)};
+        out[count++] = (group_place){
+            .x = INFINITY,
+            .index = fmax(ceil((double)(largest / unit * (1 + 64 * grain))), last + 1)};
     return count;
 }
 
@@ -200,8 +202,8 @@ static size_t lay_places(const pair *of, double from, double to, double unit, si
 
 /* Between two places: p at losses from l_0 - below to l_1. Its share at l_1 is (p - q e^l_0)/(1 -
  * e^{l_0 - l_1}), q as if no loss were below l_0; up. */
-static void share(const pair *of, const place *low, const place *high, double unit,
-                  long double *lower, long double *upper)
+static void share(const group_pair *of, const group_place *low, const group_place *high,
+                  double unit, long double *lower, long double *upper)
 {
     long double p = mass_between(&of->p, low->x, high->x, 1);
     long double q = mass_between(&of->q, low->x, high->x, -1);
@@ -214,8 +216,8 @@ static void share(const pair *of, const place *low, const place *high, double un
     *lower += (p - part) * (1 + 4 * grain);
 }
 
-static brume_status fill(brume_law *law, const pair *of, const place *places, size_t count,
-                         brume_error *error)
+static brume_status fill(brume_law *law, const group_pair *of, const group_place *places,
+                         size_t count, brume_error *error)
 {
     long double *mass = calloc(count, sizeof *mass);
     if (!mass)
@@ -302,7 +304,7 @@ brume_status brume_sampled_group_open(brume_law *law, brume_error *error)
     law->members = members;
     law->bounded = true;
     BRUME_TRY(brume_law_allocate(law, sizeof(brume_points), error));
-    pair of;
+    group_pair of;
     long double rate = fmin(1, brume_parameter_moved(fmax(law->rate, least_rate), 1));
     long double step = 1 / (long double)brume_parameter_moved(law->a, -1);
     mix((int)(members - law->come), rate, step, &of.p);
@@ -312,7 +314,7 @@ brume_status brume_sampled_group_open(brume_law *law, brume_error *error)
     double largest = fabs((double)loss_at(&of, to, NULL, &unused));
     double wanted = fmax(spacing * deviation(&of, -lowest, to), finest * largest);
     law->unit = exp2(floor(log2(wanted)));
-    place *places = calloc(MOST_PLACES, sizeof *places);
+    group_place *places = calloc(MOST_PLACES, sizeof *places);
     if (!places)
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a loss table");
     size_t count = lay_places(&of, -lowest, to, law->unit, MOST_PLACES, places);

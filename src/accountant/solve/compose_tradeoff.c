@@ -19,15 +19,15 @@ typedef struct profile_point {
     double u, lower, upper; /* D(u) in [lower, upper] */
 } profile_point;
 
-typedef struct profile {
+typedef struct tradeoff_profile {
     brume_merged *merged;
     brume_diagnostics *work; /* its counters grow */
     bool expensive;          /* the upper end alone costs half and less */
     bool contradictory;
     bool alive;
-} profile;
+} tradeoff_profile;
 
-static profile_point evaluate(profile *p, double epsilon, double width, bool upper_end)
+static profile_point evaluate(tradeoff_profile *p, double epsilon, double width, bool upper_end)
 {
     brume_certified certified = {.value = {0, 0}, .route = "nothing but failure"};
     brume_asked asked = {.at = epsilon, .width = width, .upper_end = upper_end && p->expensive};
@@ -46,7 +46,7 @@ static profile_point evaluate(profile *p, double epsilon, double width, bool upp
 }
 
 /* One zoom: the best of the points between low and high, and its neighbours as the new ends. */
-static double zoom(profile *p, double type_one, double width, double *low, double *high,
+static double zoom(tradeoff_profile *p, double type_one, double width, double *low, double *high,
                    double *best_value)
 {
     double best = -INFINITY, place = *low, step = (*high - *low) / (ZOOM_POINTS - 1);
@@ -88,7 +88,7 @@ static double cell_upper(const profile_point *a, const profile_point *b, const p
     return best;
 }
 
-static void order_ends(profile *p, double type_one, double width, brume_interval *ends)
+static void order_ends(tradeoff_profile *p, double type_one, double width, brume_interval *ends)
 {
     double low = -30, high = 60, step = 1, lower = 0, upper = -INFINITY;
     double finest = p->expensive ? 1e-4 : 1e-5;
@@ -142,16 +142,16 @@ static void order_ends(profile *p, double type_one, double width, brume_interval
 }
 
 /* The smaller type II error of both orders so far. */
-typedef struct both_orders {
+typedef struct tradeoff_both_orders {
     double type_one, width;
     brume_composition result;
     brume_diagnostics work;
-} both_orders;
+} tradeoff_both_orders;
 
 static brume_status visit_order(void *context, bool again, brume_merged *merged, bool *done,
                                 brume_error *error)
 {
-    both_orders *both = context;
+    tradeoff_both_orders *both = context;
     brume_composition *result = &both->result;
     (void)again;
     (void)done;
@@ -166,7 +166,7 @@ static brume_status visit_order(void *context, bool again, brume_merged *merged,
         result->value.lower = brume_subtract_down(1, merged->failure_ends.upper);
         result->value.upper = brume_subtract_up(1, merged->failure_ends.lower);
     } else {
-        profile p = {.merged = merged, .work = &both->work, .alive = true};
+        tradeoff_profile p = {.merged = merged, .work = &both->work, .alive = true};
         p.expensive = brume_shifted_needed(merged->laws, merged->law_count);
         order_ends(&p, both->type_one, both->width, &result->value);
         result->contradictory |= p.contradictory;
@@ -183,9 +183,10 @@ brume_status brume_compose_tradeoff(const brume_term *terms, size_t count, doubl
     if (!(type_one >= 0 && type_one <= 1))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'type_one' is %.17g, must be in [0, 1]",
                           type_one);
-    both_orders both = {.type_one = type_one,
-                        .width = options && options->tolerance > 0 ? options->tolerance : 1e-12,
-                        .result = {.value = {1, 1}, .route = "tangents of the certified profile"}};
+    tradeoff_both_orders both = {
+        .type_one = type_one,
+        .width = options && options->tolerance > 0 ? options->tolerance : 1e-12,
+        .result = {.value = {1, 1}, .route = "tangents of the certified profile"}};
     BRUME_TRY(brume_each_order(terms, count, visit_order, &both, error));
     *out = both.result;
     if (options && options->diagnostics)

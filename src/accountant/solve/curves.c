@@ -317,14 +317,14 @@ static brume_status visit_order(void *context, bool again, brume_merged *merged,
 }
 
 /* What was found so far. */
-typedef struct found {
+typedef struct curves_found {
     brume_composition result;
     brume_diagnostics work;
-} found;
+} curves_found;
 
 /* The upper end of both orders by the pair, if it is below the result. */
-static brume_status take_pair(const brume_term *terms, size_t count, brume_asked q, found *best,
-                              brume_error *error)
+static brume_status take_pair(const brume_term *terms, size_t count, brume_asked q,
+                              curves_found *best, brume_error *error)
 {
     brume_curve_sum curves;
     if (!curve_sum_open(terms, count, &curves))
@@ -358,7 +358,7 @@ static brume_term *widened(const brume_term *terms, size_t count)
 }
 
 static brume_status take_wider_pair(const brume_term *terms, size_t count, brume_asked q,
-                                    found *best, brume_error *error)
+                                    curves_found *best, brume_error *error)
 {
     brume_term *wider = widened(terms, count);
     if (!wider)
@@ -399,7 +399,7 @@ bool brume_curves_suffice(const brume_term *terms, size_t count, brume_asked q, 
 }
 
 static brume_status by_both(const brume_term *terms, size_t count, brume_asked q, double finite,
-                            found *best, brume_error *error)
+                            curves_found *best, brume_error *error)
 {
     brume_composition *result = &best->result;
     bool laws = has_laws(terms, count), better = !laws, wider = false, curves = false;
@@ -454,7 +454,7 @@ brume_status brume_curves_compose(const brume_term *terms, size_t count, brume_a
                                   brume_composition *out, brume_diagnostics *work,
                                   brume_error *error)
 {
-    found best = {.work = {0}};
+    curves_found best = {.work = {0}};
     double finite;
     BRUME_TRY(look(terms, count, asked.of_delta ? asked.at : 1, &finite, &best.result, error));
     if (!asked.of_delta) {

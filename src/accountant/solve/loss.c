@@ -192,12 +192,12 @@ static double log_sum(double a, double b)
 
 /* ---- continuous pairs ---- */
 
-typedef struct pair {
+typedef struct loss_pair {
     const brume_loss *law;
     bool gaussian; /* else Laplace of scale 1; the shift is law->a */
-} pair;
+} loss_pair;
 
-static void densities(const pair *of, double x, double *log_p, double *log_q)
+static void densities(const loss_pair *of, double x, double *log_p, double *log_q)
 {
     const brume_loss *law = of->law;
     double moved, still;
@@ -213,7 +213,7 @@ static void densities(const pair *of, double x, double *log_p, double *log_q)
     *log_p = law->rate < 1 ? log_sum(log1p(-law->rate) + still, log(law->rate) + moved) : moved;
 }
 
-static void integrate(const pair *of, bool reversed, double from, double to, sums *all)
+static void integrate(const loss_pair *of, bool reversed, double from, double to, sums *all)
 {
     /* Gauss-Legendre, 8 points */
     static const double place[] = {.18343464249564980, .52553240991632899, .79666647741362674,
@@ -234,7 +234,7 @@ static void integrate(const pair *of, bool reversed, double from, double to, sum
 
 static void continuous(const brume_loss *law, bool gaussian, bool reversed, sums *all)
 {
-    pair of = {law, gaussian};
+    loss_pair of = {law, gaussian};
     double far = gaussian ? 14 * law->a : 50, shift = gaussian ? 1 : law->a;
     integrate(&of, reversed, -far, 0, all); /* kinks at 0 and at the shift */
     integrate(&of, reversed, 0, shift, all);

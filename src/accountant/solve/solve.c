@@ -181,7 +181,7 @@ static const double coarse_width = 1e-3; /* of delta, while the place is sought 
 static const char route_moments[] = "moments of the loss";
 
 /* delta as a function of epsilon: the last point, since both sides are asked for at one point. */
-typedef struct profile {
+typedef struct solve_profile {
     brume_task task;
     brume_interval at;
     double epsilon; /* both bounds in `at` are of this one; NAN: of none */
@@ -190,7 +190,7 @@ typedef struct profile {
     const char *route;
     uint64_t nodes;
     bool failed; /* memory ran out */
-} profile;
+} solve_profile;
 
 static double relative_width(brume_interval value)
 {
@@ -199,7 +199,7 @@ static double relative_width(brume_interval value)
 
 /* By the open routes, if they are about as sharp here as where they were opened: asked for both
  * sides, unless that was seen next to here. */
-static bool ask_open_routes(profile *p, double epsilon, brume_side side)
+static bool ask_open_routes(solve_profile *p, double epsilon, brume_side side)
 {
     double *end = side == BRUME_UPPER_SIDE ? &p->at.upper : &p->at.lower;
     if (fabs(epsilon - p->checked) <= 1e-4 * epsilon) {
@@ -214,7 +214,7 @@ static bool ask_open_routes(profile *p, double epsilon, brume_side side)
     return true;
 }
 
-static void ask_routes(profile *p, double epsilon)
+static void ask_routes(solve_profile *p, double epsilon)
 {
     brume_task *task = &p->task;
     task_close_kept(task);
@@ -236,7 +236,7 @@ static void ask_routes(profile *p, double epsilon)
 
 static double delta_at(void *context, double epsilon, brume_side side)
 {
-    profile *p = context;
+    solve_profile *p = context;
     if (p->epsilon != epsilon && !p->failed && !ask_open_routes(p, epsilon, side))
         ask_routes(p, epsilon);
     if (p->failed)
@@ -284,7 +284,7 @@ static double take_moments(brume_law *laws, size_t count, const brume_asked *ask
 static bool search(brume_law *laws, size_t count, const brume_asked *asked, double guess,
                    brume_certified *certified)
 {
-    profile p = {.task = {.laws = laws, .count = count}, .epsilon = NAN, .checked = NAN};
+    solve_profile p = {.task = {.laws = laws, .count = count}, .epsilon = NAN, .checked = NAN};
     brume_delta_bounds bounds = {.delta = delta_at,
                                  .context = &p,
                                  .route = "certified deltas, one epsilon after another",

@@ -23,23 +23,23 @@ static const double most_nodes = 8e3;
 
 /* The laws of one order, moved up where their parameters matter more than lines allow for, and room
  * for two more. */
-typedef struct mixture {
+typedef struct laws_mixture {
     brume_law *laws;
     size_t count;
     double failure; /* mass at +infinity, up */
-} mixture;
+} laws_mixture;
 
-static void mixture_close(mixture *mix)
+static void mixture_close(laws_mixture *mix)
 {
     brume_shifted_close(mix->laws, mix->count);
 }
 
 /* Takes the laws over from `merged`. */
-static brume_status mixture_open(brume_merged *merged, mixture *out, brume_error *error)
+static brume_status mixture_open(brume_merged *merged, laws_mixture *out, brume_error *error)
 {
     size_t count = merged->law_count;
-    mixture mix = {.laws = calloc(count + 2, sizeof *mix.laws),
-                   .failure = merged->failure_ends.upper};
+    laws_mixture mix = {.laws = calloc(count + 2, sizeof *mix.laws),
+                        .failure = merged->failure_ends.upper};
     brume_joined joined = {0};
     bool alive = mix.laws != NULL, moved = alive && brume_shifted_needed(merged->laws, count);
     if (moved)
@@ -69,7 +69,7 @@ static double tail_slope(double c)
 
 /* Of the moments of everything, K, as a bound: (log delta)' at epsilon, K' + log(c/(c+1)) - eps; or
  * c^2 times (epsilon)' at delta. Both grow with c. */
-static double order_excess(const brume_curve_sum *curves, mixture *mix, const brume_asked *q,
+static double order_excess(const brume_curve_sum *curves, laws_mixture *mix, const brume_asked *q,
                            double c)
 {
     double slope, k = brume_cumulant_rough(mix->laws, mix->count, c, &slope);
@@ -83,7 +83,7 @@ static double order_excess(const brume_curve_sum *curves, mixture *mix, const br
 }
 
 /* The order at which moments say least, to 1e-8, so that what is built on it moves smoothly. */
-static double best_order(const brume_curve_sum *curves, mixture *mix, const brume_asked *q)
+static double best_order(const brume_curve_sum *curves, laws_mixture *mix, const brume_asked *q)
 {
     double low = 0, high = 0, low_excess = order_excess(curves, mix, q, 1);
     double high_excess = low_excess;
@@ -139,7 +139,7 @@ static double cumulant_upper(brume_law *law, double c)
 }
 
 /* log of an upper bound of delta by the moments of everything at order c, plus c eps. */
-static double log_moment_upper(const brume_curve_sum *curves, mixture *mix, double c)
+static double log_moment_upper(const brume_curve_sum *curves, laws_mixture *mix, double c)
 {
     double sum = brume_curve_sum_upper(curves, c), tail = -log1p(c) + c * tail_slope(c);
     for (size_t i = 0; i < mix->count; i++)
@@ -170,7 +170,7 @@ static double moments_upper(const brume_asked *q, double failure, double c, doub
 }
 
 /* Do moments near the order that the other order of the neighbours was best at say enough? */
-static bool moments_suffice(const brume_curve_sum *curves, mixture *mix, const brume_asked *q,
+static bool moments_suffice(const brume_curve_sum *curves, laws_mixture *mix, const brume_asked *q,
                             double order, double enough)
 {
     for (double c = order; enough > 0 && c < 5 * order; c *= 2)
@@ -180,7 +180,7 @@ static bool moments_suffice(const brume_curve_sum *curves, mixture *mix, const b
 }
 
 /* Add a Gaussian whose release raises log delta by about as much as a band would. */
-static brume_status add_gaussian(double c, mixture *mix, brume_error *error)
+static brume_status add_gaussian(double c, laws_mixture *mix, brume_error *error)
 {
     brume_loss loss = {.kind = BRUME_LOSS_GAUSSIAN, .a = sqrt(2 * band_excess / (c * (c + 1)))};
     BRUME_TRY(brume_law_open(&loss, 1, false, &mix->laws[mix->count], error));
@@ -190,7 +190,7 @@ static brume_status add_gaussian(double c, mixture *mix, brume_error *error)
 
 /* Add the pair of the curves. Its masses add up to 1 - *lost: that much lies at +infinity. */
 static brume_status add_pair(const brume_curve_sum *curves, double c, double log_delta,
-                             mixture *mix, double *lost, brume_error *error)
+                             laws_mixture *mix, double *lost, brume_error *error)
 {
     BRUME_TRY(brume_curve_pair(curves, c, log_delta, &mix->laws[mix->count], lost, error));
     mix->count++;
@@ -211,7 +211,7 @@ typedef struct first_bound {
  * those above are bounded by moments of orders beyond c. The first wants a large c, the second a
  * small one, far below the saddle point where the tilted loss has a second peak: c is where both
  * want the same, at most the saddle point. */
-static double place_line(const mixture *mix, const first_bound *first, double *spacing)
+static double place_line(const laws_mixture *mix, const first_bound *first, double *spacing)
 {
     double saddle = first->saddle, epsilon = first->epsilon, log_delta = first->log_delta;
     static const double factors[] = {0.5, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.12, 1.25, 1.5, 2};
@@ -257,7 +257,7 @@ static double beyond(brume_line *line, double y)
 
 /* A line through order c whose place, step and band move smoothly with all parameters. It ends with
  * the band, or where what is left is too small to be seen. */
-static bool lay_line(const mixture *mix, const first_bound *first, brume_line *line)
+static bool lay_line(const laws_mixture *mix, const first_bound *first, brume_line *line)
 {
     double spacing, c = first->c;
     *line = (brume_line){.laws = mix->laws, .law_count = mix->count};
@@ -314,7 +314,7 @@ static double finite_down(double delta, double failure)
     return excess / (1 - failure) * (1 - 8 * BRUME_UNIT * (1 + delta / fabs(excess)));
 }
 
-static first_bound bound_by_moments(const brume_curve_sum *curves, mixture *mix,
+static first_bound bound_by_moments(const brume_curve_sum *curves, laws_mixture *mix,
                                     const brume_asked *q, double failure)
 {
     double c = best_order(curves, mix, q), bound = log_moment_upper(curves, mix, c);
@@ -335,9 +335,10 @@ static first_bound bound_by_moments(const brume_curve_sum *curves, mixture *mix,
 
 /* The composition with the pair; *upper is what was asked for, INFINITY if the line says nothing.
  * *next is where the line would better have been laid. */
-static brume_status bound_by_pair(const brume_curve_sum *curves, mixture *mix, const brume_asked *q,
-                                  const first_bound *first, brume_diagnostics *work, double *upper,
-                                  first_bound *next, brume_error *error)
+static brume_status bound_by_pair(const brume_curve_sum *curves, laws_mixture *mix,
+                                  const brume_asked *q, const first_bound *first,
+                                  brume_diagnostics *work, double *upper, first_bound *next,
+                                  brume_error *error)
 {
     size_t known = mix->count;
     double lost = 0;
@@ -400,7 +401,7 @@ brume_status brume_curve_bound_order(brume_curve_bound *bound, brume_merged *mer
 {
     const brume_curve_sum *curves = bound->curves;
     double enough = bound->upper;
-    mixture mix = {0};
+    laws_mixture mix = {0};
     BRUME_TRY(mixture_open(merged, &mix, error));
     brume_asked q = bound->asked, finite = q;
     if (q.of_delta)

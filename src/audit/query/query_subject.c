@@ -171,7 +171,7 @@ typedef struct candidate {
 } candidate;
 
 /* What the search knows. */
-typedef struct search {
+typedef struct subject_search {
     const char *sql;
     const brume_audit_options *options;
     const brume_watch *watch;
@@ -179,7 +179,7 @@ typedef struct search {
     brume_recipe_hints hints;
     size_t examples;              /* of each database of a pair, in this round */
     candidate candidates[CHOSEN]; /* by falling promise */
-} search;
+} subject_search;
 
 static size_t between(size_t least, size_t count, size_t most)
 {
@@ -189,11 +189,11 @@ static size_t between(size_t least, size_t count, size_t most)
 /* ---- pieces of work, on as many threads as there are lanes ---- */
 
 /* Piece `number` of some work, in a lane. */
-typedef brume_status piece(search *s, size_t number, size_t lane, brume_bits *bits,
+typedef brume_status piece(subject_search *s, size_t number, size_t lane, brume_bits *bits,
                            brume_error *error);
 
 typedef struct crew {
-    search *s;
+    subject_search *s;
     piece *work;
     atomic_size_t next;
     size_t count;
@@ -231,7 +231,7 @@ static void *run_member(void *context)
 }
 
 /* Every piece once; the first error. */
-static brume_status run_crew(search *s, piece *work, size_t count, brume_bits *bits,
+static brume_status run_crew(subject_search *s, piece *work, size_t count, brume_bits *bits,
                              brume_error *error)
 {
     crew all = {.s = s, .work = work, .count = count};
@@ -302,7 +302,7 @@ static brume_status draw_in_lane(const void *context, bool second, brume_bits *b
 }
 
 /* Learn, and foresee from as many other draws what an audit would find. */
-static brume_status look(const search *s, candidate *of, size_t lane, brume_bits *bits,
+static brume_status look(const subject_search *s, candidate *of, size_t lane, brume_bits *bits,
                          brume_error *error)
 {
     double delta;
@@ -318,7 +318,7 @@ static brume_status look(const search *s, candidate *of, size_t lane, brume_bits
     return BRUME_OK;
 }
 
-static brume_status look_again(search *s, size_t number, size_t lane, brume_bits *bits,
+static brume_status look_again(subject_search *s, size_t number, size_t lane, brume_bits *bits,
                                brume_error *error)
 {
     candidate *of = &s->candidates[number];
@@ -358,7 +358,7 @@ static void drop(candidate *of)
 
 /* Put it in its place; the last one falls out. Of equals the later one is better: recipes that were
  * made for what is measured come last. */
-static void rank(search *s, candidate next)
+static void rank(subject_search *s, candidate next)
 {
     for (size_t i = 0; i < CHOSEN; i++) {
         candidate here = s->candidates[i];
@@ -372,7 +372,7 @@ static void rank(search *s, candidate next)
     drop(&next);
 }
 
-static brume_status try_pair(search *s, size_t number, size_t lane, brume_bits *bits,
+static brume_status try_pair(subject_search *s, size_t number, size_t lane, brume_bits *bits,
                              brume_error *error)
 {
     const brume_query_lane *of = &s->pool->lanes[lane];
@@ -406,7 +406,7 @@ static int by_promise(const void *left, const void *right)
 }
 
 /* Look again with more examples, and keep the best so many. */
-static brume_status choose(search *s, size_t examples, size_t kept, brume_bits *bits,
+static brume_status choose(subject_search *s, size_t examples, size_t kept, brume_bits *bits,
                            brume_error *error)
 {
     s->examples = examples;
@@ -418,7 +418,7 @@ static brume_status choose(search *s, size_t examples, size_t kept, brume_bits *
 }
 
 /* The first of the candidates is the best one then. */
-static brume_status find_pair(search *s, brume_bits *bits, brume_error *error)
+static brume_status find_pair(subject_search *s, brume_bits *bits, brume_error *error)
 {
     size_t samples = s->options->samples;
     size_t pairs = brume_neighbours_count(s->pool->lanes[0].question, &s->hints);
@@ -433,11 +433,11 @@ brume_status brume_query_subject_open(const brume_query_lane *lanes, size_t lane
                                       brume_bits *bits, const brume_watch *watch,
                                       brume_query_subject **out, brume_error *error)
 {
-    search s = {.sql = sql,
-                .options = options,
-                .watch = watch,
-                .pool = lane_pool_open(lanes, lane_count),
-                .hints = hints_of(&lanes[0], options->epsilon)};
+    subject_search s = {.sql = sql,
+                        .options = options,
+                        .watch = watch,
+                        .pool = lane_pool_open(lanes, lane_count),
+                        .hints = hints_of(&lanes[0], options->epsilon)};
     if (!s.pool)
         return brume_no_memory(error, "an audit");
     brume_status status = find_pair(&s, bits, error);

@@ -8,13 +8,13 @@
 
 enum { POINTS = 22, CURVES = 4 };
 
-typedef struct curve {
+typedef struct plot_curve {
     const char *name, *form; /* form: the curator for a standard deviation */
     double per_deviation;    /* its parameter, per standard deviation of the noise */
     double x[POINTS], y[POINTS], bound[POINTS];
-} curve;
+} plot_curve;
 
-static brume_status trace(const brume_assault *assault, double least, double most, curve *c,
+static brume_status trace(const brume_assault *assault, double least, double most, plot_curve *c,
                           brume_progress *progress, uint64_t *done, brume_error *error)
 {
     for (int i = 0; i < POINTS; i++) {
@@ -35,7 +35,7 @@ static brume_status trace(const brume_assault *assault, double least, double mos
 }
 
 static void draw(FILE *file, const brume_assault *assault, double least, double most,
-                 const curve *curves)
+                 const plot_curve *curves)
 {
     const brume_panel panel = {
         76,
@@ -78,7 +78,7 @@ static void draw(FILE *file, const brume_assault *assault, double least, double 
 brume_status brume_assault_plot(const brume_call *call, const brume_assault *assault,
                                 const char *path, brume_error *error)
 {
-    curve curves[CURVES] = {
+    plot_curve curves[CURVES] = {
         {.name = "Laplace noise (brume)",
          .form = "discrete_laplace(scale=%.17g)",
          .per_deviation = 0.70710678118654757},

@@ -19,24 +19,24 @@ enum { MOST_ROWS = 64 };
 
 /* ------------------------------------------------------------------------------- rows */
 
-typedef struct row {
+typedef struct reconstruct_row {
     brume_curator curator;
     char text[160];
     brume_outcome outcome;
     brume_bound epsilon;
     double most; /* share of bits that any adversary can expect */
-} row;
+} reconstruct_row;
 
-typedef struct rows {
-    row row[MOST_ROWS];
+typedef struct reconstruct_rows {
+    reconstruct_row row[MOST_ROWS];
     size_t count;
-} rows;
+} reconstruct_rows;
 
-static brume_status add_row(rows *all, const char *text, brume_error *error)
+static brume_status add_row(reconstruct_rows *all, const char *text, brume_error *error)
 {
     if (all->count == MOST_ROWS)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "more than %d kinds of answers", MOST_ROWS);
-    row *next = &all->row[all->count];
+    reconstruct_row *next = &all->row[all->count];
     BRUME_TRY(brume_curator_read(text, &next->curator, error));
     BRUME_TRY(brume_curator_write(&next->curator, next->text, sizeof next->text, error));
     all->count++;
@@ -44,7 +44,7 @@ static brume_status add_row(rows *all, const char *text, brume_error *error)
 }
 
 static brume_status add_calibrated(const brume_assault *assault, const char *mechanism,
-                                   const char *parameter, double epsilon, rows *all,
+                                   const char *parameter, double epsilon, reconstruct_rows *all,
                                    brume_error *error)
 {
     char text[160];
@@ -69,8 +69,8 @@ static brume_status add_calibrated(const brume_assault *assault, const char *mec
 }
 
 /* What brume sells for that price. */
-static brume_status add_protected(const brume_assault *assault, double epsilon, rows *all,
-                                  brume_error *error)
+static brume_status add_protected(const brume_assault *assault, double epsilon,
+                                  reconstruct_rows *all, brume_error *error)
 {
     char text[80];
     BRUME_TRY(add_calibrated(assault, "discrete_laplace", "scale", epsilon, all, error));
@@ -80,7 +80,8 @@ static brume_status add_protected(const brume_assault *assault, double epsilon, 
     return add_row(all, text, error);
 }
 
-static brume_status add_standard(const brume_assault *assault, rows *all, brume_error *error)
+static brume_status add_standard(const brume_assault *assault, reconstruct_rows *all,
+                                 brume_error *error)
 {
     double root = sqrt((double)assault->people);
     const double shares[] = {.1, .25, .5, 1};
@@ -98,8 +99,8 @@ static brume_status add_standard(const brume_assault *assault, rows *all, brume_
     return add_protected(assault, 1, all, error);
 }
 
-static brume_status make_rows(const brume_call *call, const brume_assault *assault, rows *all,
-                              brume_error *error)
+static brume_status make_rows(const brume_call *call, const brume_assault *assault,
+                              reconstruct_rows *all, brume_error *error)
 {
     if (!brume_call_has(call, "answers") && !brume_call_has(call, "epsilon"))
         return add_standard(assault, all, error);
@@ -114,14 +115,14 @@ static brume_status make_rows(const brume_call *call, const brume_assault *assau
     return BRUME_OK;
 }
 
-static brume_status fill_rows(const brume_call *call, const brume_assault *assault, rows *all,
-                              brume_error *error)
+static brume_status fill_rows(const brume_call *call, const brume_assault *assault,
+                              reconstruct_rows *all, brume_error *error)
 {
     brume_progress progress;
     brume_progress_start(&progress, call, "attacking", all->count);
     brume_status status = BRUME_OK;
     for (size_t i = 0; status == BRUME_OK && i < all->count; i++) {
-        row *next = &all->row[i];
+        reconstruct_row *next = &all->row[i];
         status = brume_curator_epsilon(&next->curator, assault->moved, assault->delta,
                                        &next->epsilon, error);
         if (status == BRUME_OK)
@@ -137,7 +138,7 @@ static brume_status fill_rows(const brume_call *call, const brume_assault *assau
 
 /* ----------------------------------------------------------------------------- output */
 
-static bool is_private(const row *r)
+static bool is_private(const reconstruct_row *r)
 {
     return r->curator.kind == BRUME_CURATOR_NOISE || r->curator.kind == BRUME_CURATOR_RESPONSE;
 }
@@ -148,13 +149,13 @@ static bool is_exponential(const brume_assault *assault)
 }
 
 /* Bits that the exponential adversary gets for certain. */
-static size_t certain(const brume_assault *assault, const row *r)
+static size_t certain(const brume_assault *assault, const reconstruct_row *r)
 {
     double bound = brume_curator_largest_error(&r->curator);
     return assault->people - brume_exhaustive_hidden(bound, (unsigned)assault->people);
 }
 
-static json_t *row_json(const brume_assault *assault, const row *r)
+static json_t *row_json(const brume_assault *assault, const reconstruct_row *r)
 {
     double bound = brume_curator_largest_error(&r->curator);
     bool sure = is_exponential(assault) && isfinite(bound);
@@ -181,8 +182,8 @@ static json_t *row_json(const brume_assault *assault, const row *r)
     return object;
 }
 
-static brume_status write_json(brume_call *call, const brume_assault *assault, const rows *all,
-                               brume_error *error)
+static brume_status write_json(brume_call *call, const brume_assault *assault,
+                               const reconstruct_rows *all, brume_error *error)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < all->count; i++)
@@ -199,7 +200,7 @@ static brume_status write_json(brume_call *call, const brume_assault *assault, c
         error);
 }
 
-static void table_row(brume_table *table, const brume_assault *assault, const row *r)
+static void table_row(brume_table *table, const brume_assault *assault, const reconstruct_row *r)
 {
     brume_table_cell(table, "%s", r->text);
     brume_table_cell(table, "%.4g", r->outcome.square_error);
@@ -219,8 +220,8 @@ static void table_row(brume_table *table, const brume_assault *assault, const ro
         brume_table_cell(table, "-");
 }
 
-static brume_status write_text(brume_call *call, const brume_assault *assault, const rows *all,
-                               brume_error *error)
+static brume_status write_text(brume_call *call, const brume_assault *assault,
+                               const reconstruct_rows *all, brume_error *error)
 {
     const char *const columns[] = {"answers", ">error", ">epsilon", ">bits",
                                    ">share",  ">bound", NULL};
@@ -259,7 +260,8 @@ static brume_status write_text(brume_call *call, const brume_assault *assault, c
     return BRUME_OK;
 }
 
-static brume_status attack(brume_call *call, brume_assault *assault, rows *all, brume_error *error)
+static brume_status attack(brume_call *call, brume_assault *assault, reconstruct_rows *all,
+                           brume_error *error)
 {
     BRUME_TRY(brume_assault_read(call, assault, error));
     BRUME_TRY(make_rows(call, assault, all, error));
@@ -273,7 +275,7 @@ static brume_status attack(brume_call *call, brume_assault *assault, rows *all, 
 static brume_status run(brume_call *call, brume_error *error)
 {
     brume_assault assault = {0};
-    rows *all = calloc(1, sizeof *all);
+    reconstruct_rows *all = calloc(1, sizeof *all);
     if (!all)
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     brume_status status = brume_bits_open(&assault.bits, error);

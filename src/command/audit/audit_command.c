@@ -90,13 +90,13 @@ static brume_status read_words(const char *text, typed *line, brume_error *error
 /* ---- one answer ---- */
 
 /* What a command said (NULL: it was refused), and the file that it wrote (NULL: none). */
-typedef struct said {
+typedef struct command_said {
     json_t *answer;
     brume_error refused;
     char *written;
-} said;
+} command_said;
 
-static void clear_said(said *of)
+static void clear_said(command_said *of)
 {
     json_decref(of->answer);
     free(of->written);
@@ -117,7 +117,7 @@ static char *read_file(const char *path)
     return text;
 }
 
-static brume_status call_it(const typed *line, char **words, said *out, brume_error *error)
+static brume_status call_it(const typed *line, char **words, command_said *out, brume_error *error)
 {
     bool help = false;
     brume_host nobody = {0};
@@ -159,12 +159,12 @@ static void forget_names(json_t *answer, const char *table, const char *written)
     }
 }
 
-static brume_status answer(const subject *of, bool second, said *out, brume_error *error)
+static brume_status answer(const subject *of, bool second, command_said *out, brume_error *error)
 {
     char *words[MOST_WORDS], *written = NULL;
     const typed *line = of->line;
     const char *table = brume_program_subject_path(of->tables, second);
-    *out = (said){0};
+    *out = (command_said){0};
     if (asprintf(&written, "%s-%lx.csv", brume_program_subject_path(of->tables, false),
                  (unsigned long)pthread_self()) < 0)
         return brume_no_memory(error, "an audit");
@@ -182,13 +182,13 @@ static brume_status answer(const subject *of, bool second, said *out, brume_erro
 
 /* ---- what is seen of it ---- */
 
-typedef struct visitor {
+typedef struct command_visitor {
     brume_feature_visit *each;
     void *context;
-} visitor;
+} command_visitor;
 
 /* Every number under its place in the answer; every other value as a name of its own. */
-static void visit_json(const visitor *v, const char *place, const json_t *value)
+static void visit_json(const command_visitor *v, const char *place, const json_t *value)
 {
     char name[300];
     const char *key;
@@ -220,8 +220,8 @@ static void visit_json(const visitor *v, const char *place, const json_t *value)
 
 static bool visit(const void *outcome, brume_feature_visit *each, void *context)
 {
-    const said *of = outcome;
-    visitor v = {each, context};
+    const command_said *of = outcome;
+    command_visitor v = {each, context};
     char name[500];
     if (!of->answer) {
         snprintf(name, sizeof name, "refused %d %.300s", (int)of->refused.status,
@@ -239,7 +239,7 @@ static brume_status draw(const void *context, bool second, brume_bits *bits, int
     (void)bits; /* commands open their own */
     const subject *of = context;
     for (size_t i = 0; i < n; i++) {
-        said one;
+        command_said one;
         BRUME_TRY(answer(of, second, &one, error));
         out[i] = brume_score_of(of->score, visit, &one);
         clear_said(&one);
@@ -263,7 +263,7 @@ static brume_status learn(subject *of, const brume_audited *a, size_t count, bru
     of->score = NULL;
     BRUME_TRY(brume_score_open(count, &of->score, error));
     for (size_t i = 0; i < 2 * count; i++) {
-        said one;
+        command_said one;
         BRUME_TRY(brume_audit_check_stopped(&options, error));
         BRUME_TRY(answer(of, i % 2 != 0, &one, error));
         brume_status status = brume_score_learn(of->score, visit, &one, i % 2 != 0, error);
@@ -313,7 +313,7 @@ static brume_status read_claim(const typed *line, double low, double high, brume
                                brume_error *error)
 {
     subject of = {.line = line};
-    said one;
+    command_said one;
     BRUME_TRY(brume_program_subject_open("", low, high, BRUME_ADD_REMOVE, 0, &of.tables, error));
     brume_status status = answer(&of, true, &one, error);
     close_subject(&of);

@@ -20,14 +20,14 @@ size_t brume_text_width(const char *text)
 }
 
 /* Write one piece after what is on the line, on the next line where it does not fit any more. */
-typedef struct writer {
+typedef struct wrap_writer {
     FILE *out;
     size_t column, indent;
     bool fresh; /* only the indent is on the line so far */
     const char *continued;
-} writer;
+} wrap_writer;
 
-static void write_piece(writer *w, const char *piece, size_t bytes)
+static void write_piece(wrap_writer *w, const char *piece, size_t bytes)
 {
     size_t width = width_of(piece, bytes), room = brume_text_width(w->continued);
     if (!w->fresh && w->column + 1 + width + room > BRUME_LINE) {
@@ -42,7 +42,7 @@ static void write_piece(writer *w, const char *piece, size_t bytes)
 
 void brume_write_wrapped(FILE *out, const char *text, size_t column, size_t indent)
 {
-    writer w = {out, column, indent, true, ""};
+    wrap_writer w = {out, column, indent, true, ""};
     while (*text) {
         size_t word = strcspn(text, " \n");
         if (word > 0)
@@ -102,7 +102,7 @@ static size_t piece_length(const char *words)
 void brume_write_words(FILE *out, const char *words, size_t column, size_t indent,
                        const char *continued)
 {
-    writer w = {out, column, indent, true, continued};
+    wrap_writer w = {out, column, indent, true, continued};
     while (*words) {
         size_t piece = piece_length(words);
         write_piece(&w, words, piece);

@@ -26,16 +26,16 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-typedef struct choice {
+typedef struct noise_choice {
     size_t kind, index, candidates;
     brume_selection options; /* in steps */
     brume_decimal epsilon, sensitivity;
     double gap;
     brume_cost cost;
-} choice;
+} noise_choice;
 
 /* The words typed. The epsilon used is not above the decimal typed. */
-static brume_status read_options(const brume_call *call, choice *out, brume_error *error)
+static brume_status read_options(const brume_call *call, noise_choice *out, brume_error *error)
 {
     const char *method = brume_call_text(call, "method");
     const char *sensitivity = brume_call_text(call, "sensitivity");
@@ -56,7 +56,7 @@ static brume_status read_options(const brume_call *call, choice *out, brume_erro
     return brume_event_cost(&event, &out->cost, error);
 }
 
-static brume_status draw(const brume_score_file *file, choice *out, brume_error *error)
+static brume_status draw(const brume_score_file *file, noise_choice *out, brume_error *error)
 {
     brume_select_noise noise = kinds[out->kind].noise;
     BRUME_TRY(brume_selection_gap_upper(noise, &out->options, &out->sensitivity, file->count, .05,
@@ -75,8 +75,8 @@ static brume_status draw(const brume_score_file *file, choice *out, brume_error 
     return status;
 }
 
-static brume_status write_json(brume_call *call, const brume_score_file *file, const choice *chosen,
-                               brume_error *error)
+static brume_status write_json(brume_call *call, const brume_score_file *file,
+                               const noise_choice *chosen, brume_error *error)
 {
     json_t *answer = json_pack("{s:O, s:s, s:{s:f, s:f, s:o}, s:o, s:I, s:f, s:b}", "choice",
                                file->candidates[chosen->index], "method", kinds[chosen->kind].name,
@@ -90,7 +90,7 @@ static brume_status write_json(brume_call *call, const brume_score_file *file, c
     return brume_call_write_json(call, answer, error);
 }
 
-static void write_text(brume_call *call, const brume_score_file *file, const choice *chosen)
+static void write_text(brume_call *call, const brume_score_file *file, const noise_choice *chosen)
 {
     const json_t *name = file->candidates[chosen->index];
     fprintf(call->out, "%s", brume_bold(call));
@@ -115,7 +115,7 @@ static void write_text(brume_call *call, const brume_score_file *file, const cho
 
 static brume_status run(brume_call *call, brume_error *error)
 {
-    choice chosen = {0};
+    noise_choice chosen = {0};
     brume_score_file file = {0};
     BRUME_TRY(read_options(call, &chosen, error));
     const char *path = brume_call_operand(call, 0);

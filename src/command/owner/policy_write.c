@@ -9,12 +9,12 @@
 #include "engine/files.h"
 #include "ledger/dataset.h"
 
-typedef struct writer {
+typedef struct policy_writer {
     FILE *out;
     bool failed;
-} writer;
+} policy_writer;
 
-static void write_scalar(writer *to, const char *text)
+static void write_scalar(policy_writer *to, const char *text)
 {
     char *scalar = brume_yaml_scalar(text);
     to->failed = to->failed || !scalar;
@@ -22,7 +22,7 @@ static void write_scalar(writer *to, const char *text)
     free(scalar);
 }
 
-static void write_pair(writer *to, const char *indent, const char *key, const char *text)
+static void write_pair(policy_writer *to, const char *indent, const char *key, const char *text)
 {
     fputs(indent, to->out);
     write_scalar(to, key);
@@ -34,7 +34,7 @@ static void write_pair(writer *to, const char *indent, const char *key, const ch
 /* ---- a table ---- */
 
 /* 'NAME TYPE, ...' as --columns takes it. */
-static void write_columns(writer *to, const brume_policy *policy)
+static void write_columns(policy_writer *to, const brume_policy *policy)
 {
     char *text = NULL, type[BRUME_TYPE_NAME_SIZE];
     size_t length = 0;
@@ -62,7 +62,7 @@ static void write_columns(writer *to, const brume_policy *policy)
     free(text);
 }
 
-static void write_format(writer *to, const brume_policy *policy)
+static void write_format(policy_writer *to, const brume_policy *policy)
 {
     brume_text_format format, usual = brume_text_format_of(policy->location);
     if (!policy->options || *policy->options != '{' ||
@@ -79,7 +79,7 @@ static void write_format(writer *to, const brume_policy *policy)
         write_pair(to, "    ", "multiline", "true");
 }
 
-static void write_owner(writer *to, const brume_policy *policy)
+static void write_owner(policy_writer *to, const brume_policy *policy)
 {
     if (policy->is_public) {
         write_pair(to, "    ", "public", "true");
@@ -93,7 +93,7 @@ static void write_owner(writer *to, const brume_policy *policy)
     }
 }
 
-static void write_list(writer *to, const char *key, char *const *values, size_t count)
+static void write_list(policy_writer *to, const char *key, char *const *values, size_t count)
 {
     fputs("      ", to->out);
     write_scalar(to, key);
@@ -105,7 +105,7 @@ static void write_list(writer *to, const char *key, char *const *values, size_t 
     fputs("]\n", to->out);
 }
 
-static void write_declarations(writer *to, const brume_policy *policy)
+static void write_declarations(policy_writer *to, const brume_policy *policy)
 {
     bool bounds = false, domains = false, identifiers = false;
     for (size_t i = 0; i < policy->column_count; i++) {
@@ -136,7 +136,7 @@ static void write_declarations(writer *to, const brume_policy *policy)
 }
 
 /* Where the file is, whatever folder one is in. */
-static void write_source(writer *to, const brume_policy *policy)
+static void write_source(policy_writer *to, const brume_policy *policy)
 {
     brume_dialect dialect = BRUME_DIALECT_DUCKDB;
     bool file = !brume_engine_dialect_of(policy->location, &dialect) ||
@@ -154,7 +154,7 @@ static void write_source(writer *to, const brume_policy *policy)
 
 /* ---- the dataset ---- */
 
-static void write_terms(writer *to, const brume_dataset *dataset, const brume_policy *policy)
+static void write_terms(policy_writer *to, const brume_dataset *dataset, const brume_policy *policy)
 {
     char per_user[BRUME_USER_LIMITS_TEXT], text[2 * BRUME_DECIMAL_TEXT + 32],
         epsilon[BRUME_DECIMAL_TEXT], delta[BRUME_DECIMAL_TEXT];
@@ -197,7 +197,7 @@ static void write_terms(writer *to, const brume_dataset *dataset, const brume_po
 
 brume_status brume_policy_file_write(FILE *out, const brume_dataset *dataset, brume_error *error)
 {
-    writer to = {.out = out};
+    policy_writer to = {.out = out};
     brume_tables *tables = NULL;
     BRUME_TRY(brume_tables_from_json(dataset->policy, dataset->name, &tables, error));
     if (!tables->is_listed && tables->list[0].policy->is_public) {

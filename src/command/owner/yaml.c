@@ -11,13 +11,13 @@
 
 enum { MOST_BYTES = 1 << 20, MOST_LEVELS = 12, MOST_NODES = 100000, MOST_KEYS = 2000 };
 
-typedef struct reader {
+typedef struct yaml_reader {
     struct fy_parser *parser;
     struct fy_diag *faults; /* what the parser has to say */
     const char *name;
     size_t nodes;
     brume_error *error;
-} reader;
+} yaml_reader;
 
 static void clear(brume_yaml *node)
 {
@@ -47,14 +47,14 @@ const brume_yaml *brume_yaml_find(const brume_yaml *map, const char *key)
 
 /* ---- faults ---- */
 
-static brume_status fault(const reader *from, size_t line, size_t column, const char *hint,
+static brume_status fault(const yaml_reader *from, size_t line, size_t column, const char *hint,
                           const char *message)
 {
     return brume_fail(from->error, BRUME_ESYNTAX, hint, "%s, line %zu, column %zu: %s", from->name,
                       line, column, message);
 }
 
-static brume_status out_of_memory(const reader *from)
+static brume_status out_of_memory(const yaml_reader *from)
 {
     return brume_fail(from->error, BRUME_EMEMORY, NULL, "out of memory");
 }
@@ -67,7 +67,7 @@ static void place_of(struct fy_event *event, size_t *line, size_t *column)
 }
 
 /* What the parser says. */
-static brume_status parser_fault(const reader *from)
+static brume_status parser_fault(const yaml_reader *from)
 {
     void *at = NULL;
     const struct fy_diag_error *first = fy_diag_errors_iterate(from->faults, &at);
@@ -83,7 +83,7 @@ static brume_status parser_fault(const reader *from)
 }
 
 /* The next event, which the caller frees; NULL: there is none, and why was said. */
-static struct fy_event *next(const reader *from, brume_status *status)
+static struct fy_event *next(const yaml_reader *from, brume_status *status)
 {
     struct fy_event *event = fy_parser_parse(from->parser);
     if (!event)
@@ -93,7 +93,8 @@ static struct fy_event *next(const reader *from, brume_status *status)
 
 /* ---- nodes ---- */
 
-static brume_status refuse_marks(const reader *from, struct fy_event *event, const brume_yaml *node)
+static brume_status refuse_marks(const yaml_reader *from, struct fy_event *event,
+                                 const brume_yaml *node)
 {
     struct fy_token *anchor = NULL, *tag = NULL;
     if (event->type == FYET_SCALAR) {
@@ -115,7 +116,7 @@ static brume_status refuse_marks(const reader *from, struct fy_event *event, con
     return BRUME_OK;
 }
 
-static brume_status take_text(const reader *from, struct fy_event *event, brume_yaml *node)
+static brume_status take_text(const yaml_reader *from, struct fy_event *event, brume_yaml *node)
 {
     size_t length = 0;
     const char *text = fy_token_get_text(event->scalar.value, &length);
@@ -126,7 +127,7 @@ static brume_status take_text(const reader *from, struct fy_event *event, brume_
     return node->text ? BRUME_OK : out_of_memory(from);
 }
 
-static brume_status grow(const reader *from, brume_yaml *parent, brume_yaml **item)
+static brume_status grow(const yaml_reader *from, brume_yaml *parent, brume_yaml **item)
 {
     if (parent->kind == BRUME_YAML_MAP && parent->count >= MOST_KEYS)
         return fault(from, parent->line, parent->column, NULL, "a map has too many keys");
@@ -141,9 +142,10 @@ static brume_status grow(const reader *from, brume_yaml *parent, brume_yaml **it
     return BRUME_OK;
 }
 
-static brume_status read_node(reader *from, struct fy_event *event, int level, brume_yaml *node);
+static brume_status read_node(yaml_reader *from, struct fy_event *event, int level,
+                              brume_yaml *node);
 
-static brume_status read_items(reader *from, int level, brume_yaml *node)
+static brume_status read_items(yaml_reader *from, int level, brume_yaml *node)
 {
     bool map = node->kind == BRUME_YAML_MAP;
     enum fy_event_type end = map ? FYET_MAPPING_END : FYET_SEQUENCE_END;
@@ -186,7 +188,8 @@ static brume_status read_items(reader *from, int level, brume_yaml *node)
     }
 }
 
-static brume_status read_node(reader *from, struct fy_event *event, int level, brume_yaml *node)
+static brume_status read_node(yaml_reader *from, struct fy_event *event, int level,
+                              brume_yaml *node)
 {
     place_of(event, &node->line, &node->column);
     if (level > MOST_LEVELS || ++from->nodes > MOST_NODES)
@@ -203,7 +206,7 @@ static brume_status read_node(reader *from, struct fy_event *event, int level, b
 /* ---- the file ---- */
 
 /* The events around the one document. */
-static brume_status expect(const reader *from, enum fy_event_type type, const char *message)
+static brume_status expect(const yaml_reader *from, enum fy_event_type type, const char *message)
 {
     brume_status status = BRUME_OK;
     struct fy_event *event = next(from, &status);
@@ -216,7 +219,7 @@ static brume_status expect(const reader *from, enum fy_event_type type, const ch
     return good ? BRUME_OK : fault(from, line, column, NULL, message);
 }
 
-static brume_status read_file(reader *from, brume_yaml *tree)
+static brume_status read_file(yaml_reader *from, brume_yaml *tree)
 {
     brume_status status = BRUME_OK;
     BRUME_TRY(expect(from, FYET_STREAM_START, "not YAML"));
@@ -236,7 +239,7 @@ static brume_status read_file(reader *from, brume_yaml *tree)
 brume_status brume_yaml_parse(const char *text, size_t length, const char *name, brume_yaml **out,
                               brume_error *error)
 {
-    reader from = {.name = name, .error = error};
+    yaml_reader from = {.name = name, .error = error};
     if (length > MOST_BYTES)
         return brume_fail(error, BRUME_ESYNTAX, NULL, "%s is longer than 1 MiB", name);
     struct fy_diag_cfg quiet;

@@ -111,11 +111,11 @@ static double worst_distance(const double *a, const double *b, double times, siz
 
 /* ---- the report ---- */
 
-typedef struct work {
+typedef struct synth_work {
     double *counts;  /* private, then the rows drawn */
     double *weights; /* released */
     double *of_weights, *of_rows, *truth;
-} work;
+} synth_work;
 
 static const char *records_word(const brume_synth *synth)
 {
@@ -131,7 +131,7 @@ static const char *records_word(const brume_synth *synth)
 }
 
 static json_t *report_json(const brume_synth *synth, const brume_synthetic_report *report,
-                           const work *space, bool exact)
+                           const synth_work *space, bool exact)
 {
     size_t queries = brume_workload_size(synth->workload);
     double scale = report->records / (double)synth->rows;
@@ -177,7 +177,7 @@ static bool show_progress(void *context, uint64_t round, uint64_t rounds)
 }
 
 static brume_status run_in(const brume_synth *synth, const char *path, bool exact, brume_bits *bits,
-                           work *space, json_t **answer, brume_error *error)
+                           synth_work *space, json_t **answer, brume_error *error)
 {
     shown progress = {.synth = synth};
     brume_synthetic_report report;
@@ -208,11 +208,11 @@ brume_status brume_synth_run(const brume_synth *synth, const char *path, bool ex
                              brume_bits *bits, double **rows, json_t **answer, brume_error *error)
 {
     size_t queries = brume_workload_size(synth->workload);
-    work space = {.counts = calloc(synth->universe.cells, sizeof(double)),
-                  .weights = malloc(synth->universe.cells * sizeof(double)),
-                  .of_weights = malloc(queries * sizeof(double)),
-                  .of_rows = malloc(queries * sizeof(double)),
-                  .truth = malloc(queries * sizeof(double))};
+    synth_work space = {.counts = calloc(synth->universe.cells, sizeof(double)),
+                        .weights = malloc(synth->universe.cells * sizeof(double)),
+                        .of_weights = malloc(queries * sizeof(double)),
+                        .of_rows = malloc(queries * sizeof(double)),
+                        .truth = malloc(queries * sizeof(double))};
     brume_status status = BRUME_OK;
     if (!space.counts || !space.weights || !space.of_weights || !space.of_rows || !space.truth)
         status = brume_no_memory(error, "synthetic data");

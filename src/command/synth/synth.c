@@ -120,17 +120,17 @@ static brume_status write_report(brume_call *call, json_t *answer, brume_error *
 
 /* ---- running ---- */
 
-typedef struct charged_draw {
+typedef struct synth_charged_draw {
     const brume_synth *synth;
     bool rehearsed;
     double *rows;
-} charged_draw;
+} synth_charged_draw;
 
 /* First without rows, before the charge: are the columns there? Then with them. */
 static brume_status draw(void *context, const char *path, brume_bits *bits, json_t **answer,
                          brume_error *error)
 {
-    charged_draw *all = context;
+    synth_charged_draw *all = context;
     if (all->rehearsed)
         return brume_synth_run(all->synth, path, false, bits, &all->rows, answer, error);
     all->rehearsed = true;
@@ -142,7 +142,7 @@ static brume_status draw(void *context, const char *path, brume_bits *bits, json
 static brume_status run_charged(const brume_synth *synth, brume_ledger *ledger, brume_bits *bits,
                                 double **rows, json_t **answer, brume_error *error)
 {
-    charged_draw context = {.synth = synth};
+    synth_charged_draw context = {.synth = synth};
     char *what = NULL;
     json_t *plan = brume_synth_plan(synth);
     if (!plan)

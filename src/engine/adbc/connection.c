@@ -28,10 +28,10 @@ __extension__ typedef unsigned __int128 wide;
 enum { DECIMAL_TEXT = 48 }; /* 39 digits, a sign, a point and a zero before it */
 
 /* How a column of the stream is laid out. */
-typedef enum layout { LAYOUT_WORD, LAYOUT_TEXT, LAYOUT_LONG_TEXT, LAYOUT_DECIMAL } layout;
+typedef enum text_layout { LAYOUT_WORD, LAYOUT_TEXT, LAYOUT_LONG_TEXT, LAYOUT_DECIMAL } text_layout;
 
 typedef struct column_state {
-    layout layout;
+    text_layout layout;
     int scale;       /* of a decimal */
     uint64_t *valid; /* room for `room` rows, made as it is needed */
     void *words;     /* where the driver's are not aligned */

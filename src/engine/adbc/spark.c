@@ -59,10 +59,10 @@ static json_t *read_type(const char *text)
 
 /* ---- lines ---- */
 
-typedef struct reading {
+typedef struct spark_reading {
     json_t *table, *columns;
     bool after_columns, in_table; /* in the part about the table itself */
-} reading;
+} spark_reading;
 
 static const struct {
     const char *line, *key;
@@ -71,7 +71,7 @@ static const struct {
 
 static bool take_line(void *context, const brume_text *cells)
 {
-    reading *of = context;
+    spark_reading *of = context;
     char *name = strndup(cells[0].data, cells[0].length);
     char *text = strndup(cells[1].data, cells[1].length);
     if (!name || !text) {
@@ -98,7 +98,7 @@ static bool take_line(void *context, const brume_text *cells)
  * the whole name; NULL: there is none. */
 static json_t *spark_read_lines(brume_adbc *adbc, const char *table)
 {
-    reading of = {.table = json_object(), .columns = json_array()};
+    spark_reading of = {.table = json_object(), .columns = json_array()};
     char *sql = brume_engine_format("DESCRIBE TABLE EXTENDED %s", table);
     bool good = sql && brume_adbc_texts(adbc, sql, 2, take_line, &of);
     free(sql);

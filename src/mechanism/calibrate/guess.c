@@ -144,7 +144,7 @@ enum { MOST_PLACES = 60, MOST_NEEDED = 16 };
 /* A walk of the guess: points on both sides of what is sought, and the newest. Lines are laid along
  * x^-power, along which the logarithm of delta is about straight where the other terms count too:
  * a count, the square of an epsilon. */
-typedef struct walk {
+typedef struct guess_walk {
     double power;
     double low, low_excess, high, high_excess; /* NAN: not yet known */
     double last, last_excess;
@@ -152,9 +152,9 @@ typedef struct walk {
     double stride;
     double places[MOST_PLACES], excesses[MOST_PLACES]; /* where it has been, in order */
     int count;
-} walk;
+} guess_walk;
 
-static void arrive(walk *w, double at, double excess)
+static void arrive(guess_walk *w, double at, double excess)
 {
     if (excess > 0)
         w->low = at, w->low_excess = excess;
@@ -170,7 +170,7 @@ static void arrive(walk *w, double at, double excess)
 
 /* Of a walk that ended at an end of the range: where it first came near to what it ended at. Beyond
  * that the unknown counts for little. */
-static void back_to_bend(const walk *w, double shift, brume_place *place)
+static void back_to_bend(const guess_walk *w, double shift, brume_place *place)
 {
     int i = 0;
     while (i + 1 < w->count && !(fabs(w->excesses[i] - w->last_excess) < 0.05))
@@ -180,7 +180,7 @@ static void back_to_bend(const walk *w, double shift, brume_place *place)
 
 /* The next point: by the slope, kept between both sides; a stride, ever longer, where only one is
  * known. */
-static double next_point(walk *w)
+static double next_point(guess_walk *w)
 {
     double at = w->last - log1p(-w->power * w->last_excess / w->slope) / w->power;
     if (isfinite(w->low) && isfinite(w->high)) {
@@ -199,7 +199,7 @@ static double next_point(walk *w)
 }
 
 /* Is there no whole number between both sides? */
-static bool is_settled(const brume_search_for *c, const walk *w)
+static bool is_settled(const brume_search_for *c, const guess_walk *w)
 {
     if (!isfinite(w->low) || !isfinite(w->high))
         return false;
@@ -210,12 +210,12 @@ static bool is_settled(const brume_search_for *c, const walk *w)
 
 brume_looked brume_calibrate_look(brume_search_for *c, double shift, brume_place *place)
 {
-    walk w = {.power = c->power,
-              .low = NAN,
-              .high = NAN,
-              .last = NAN,
-              .slope = place->slope,
-              .stride = 0.5};
+    guess_walk w = {.power = c->power,
+                    .low = NAN,
+                    .high = NAN,
+                    .last = NAN,
+                    .slope = place->slope,
+                    .stride = 0.5};
     double at = place->at;
     if (shift < log(c->delta / 0.3)) /* so wrong a guess says nothing */
         return BRUME_LOOKED_NOWHERE;

@@ -195,13 +195,13 @@ typedef struct parser {
 } parser;
 
 /* What is being filled in by the arguments of one call. */
-typedef struct call {
+typedef struct parse_call {
     const brume_card *card;
     size_t first; /* slot of the card's first parameter */
     bool given[BRUME_EVENT_PARAMETERS];
     bool sensitivity_given;
     bool inner_given;
-} call;
+} parse_call;
 
 /* "did you mean 'laplace'?", or what there is. */
 static brume_status unknown_name(parser *p, const char *what, const char *name, size_t start,
@@ -267,7 +267,7 @@ static brume_status take_unknown(parser *p, const brume_parameter *parameter, in
     return BRUME_OK;
 }
 
-static brume_status take_value(parser *p, const call *into, const brume_parameter *parameter,
+static brume_status take_value(parser *p, const parse_call *into, const brume_parameter *parameter,
                                int slot, double *value)
 {
     size_t start = cursor_start(&p->cursor);
@@ -293,8 +293,8 @@ static brume_status take_value(parser *p, const call *into, const brume_paramete
 
 static brume_status take_call(parser *p, brume_event *event, size_t first);
 
-static brume_status take_parameter(parser *p, brume_event *event, call *into, const char *name,
-                                   size_t start)
+static brume_status take_parameter(parser *p, brume_event *event, parse_call *into,
+                                   const char *name, size_t start)
 {
     size_t index = brume_card_parameter(into->card, name);
     bool is_sensitivity = strcmp(name, brume_parameter_sensitivity.name) == 0;
@@ -316,7 +316,7 @@ static brume_status take_parameter(parser *p, brume_event *event, call *into, co
     return take_value(p, into, &into->card->parameters[index], (int)slot, &event->parameter[slot]);
 }
 
-static brume_status take_inner(parser *p, brume_event *event, call *into, size_t start)
+static brume_status take_inner(parser *p, brume_event *event, parse_call *into, size_t start)
 {
     size_t slots = brume_card_slots(into->card);
     if (slots == into->card->parameter_count)
@@ -331,7 +331,7 @@ static brume_status take_inner(parser *p, brume_event *event, call *into, size_t
     return take_call(p, event, slots);
 }
 
-static brume_status take_argument(parser *p, brume_event *event, call *into)
+static brume_status take_argument(parser *p, brume_event *event, parse_call *into)
 {
     char name[BRUME_NAME_BYTES];
     size_t start = cursor_start(&p->cursor);
@@ -344,7 +344,7 @@ static brume_status take_argument(parser *p, brume_event *event, call *into)
 }
 
 /* Fill in what was not given; refuse if it has no standard. */
-static brume_status complete(parser *p, brume_event *event, const call *into, size_t start)
+static brume_status complete(parser *p, brume_event *event, const parse_call *into, size_t start)
 {
     size_t slots = brume_card_slots(into->card);
     for (size_t i = 0; i < slots; i++) {
@@ -371,7 +371,7 @@ static brume_status take_call(parser *p, brume_event *event, size_t first)
     size_t start = cursor_start(&p->cursor);
     BRUME_TRY(cursor_name(&p->cursor, "a mechanism",
                           "the count follows its term: laplace(scale=1)*5", name));
-    call into = {.card = brume_card_by_name(name), .first = first};
+    parse_call into = {.card = brume_card_by_name(name), .first = first};
     if (!into.card)
         return unknown_mechanism(p, name, start);
     if (first + brume_card_slots(into.card) > BRUME_EVENT_PARAMETERS ||

@@ -13,12 +13,12 @@
 #include "base/error.h"
 #include "mechanism/card.h"
 
-typedef struct writer {
+typedef struct expression_writer {
     char *text;
     size_t size, used; /* used may pass size: then it did not fit */
-} writer;
+} expression_writer;
 
-static void write_text(writer *w, const char *text)
+static void write_text(expression_writer *w, const char *text)
 {
     for (; *text; text++, w->used++)
         if (w->used < w->size)
@@ -26,7 +26,7 @@ static void write_text(writer *w, const char *text)
 }
 
 /* The fewest digits that read back exactly. */
-static void write_number(writer *w, double value)
+static void write_number(expression_writer *w, double value)
 {
     char digits[32];
     bool whole = fabs(value) < 1e15 && value == floor(value);
@@ -41,7 +41,8 @@ static void write_number(writer *w, double value)
     write_text(w, digits);
 }
 
-static void write_call(writer *w, const brume_card *card, const brume_event *event, size_t first)
+static void write_call(expression_writer *w, const brume_card *card, const brume_event *event,
+                       size_t first)
 {
     size_t slots = brume_card_slots(card);
     bool comma = false;
@@ -76,7 +77,7 @@ brume_status brume_event_write(const brume_event *event, char *text, size_t size
 {
     BRUME_TRY(brume_event_check(event, error));
     char buffer[512]; /* six numbers of 24 digits, their names, two mechanisms and a count fit */
-    writer w = {.text = buffer, .size = sizeof buffer};
+    expression_writer w = {.text = buffer, .size = sizeof buffer};
     write_call(&w, brume_card_by_id(event->mechanism), event, 0);
     if (event->count != 1) {
         char count[32];

@@ -80,10 +80,10 @@ brume_status brume_additive_mass(const brume_event *event, int64_t k, brume_inte
 /* ---- the trial ---- */
 
 /* The number released on each input; the spread, both in steps. */
-typedef struct numbers {
+typedef struct additive_numbers {
     int64_t values[2];
     double spread;
-} numbers;
+} additive_numbers;
 
 static brume_status prepare(const brume_event *event, size_t pair, void *state, brume_error *error)
 {
@@ -93,14 +93,14 @@ static brume_status prepare(const brume_event *event, size_t pair, void *state, 
     if (!(apart <= 0x1p50))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "the sensitivity %g is too large to audit",
                           event->sensitivity);
-    *(numbers *)state = (numbers){{0, (int64_t)apart}, spread_of(event) * steps};
+    *(additive_numbers *)state = (additive_numbers){{0, (int64_t)apart}, spread_of(event) * steps};
     return BRUME_OK;
 }
 
 static brume_status draw(const brume_event *event, const void *state, bool second, brume_bits *bits,
                          int64_t *out, size_t n, brume_error *error)
 {
-    const numbers *of = state;
+    const additive_numbers *of = state;
     for (size_t i = 0; i < n; i++)
         out[i] = of->values[second];
     return law_of(event)->add(bits, of->spread, out, out, n, error);
@@ -110,7 +110,7 @@ static brume_status trial_mass(const brume_event *event, const void *state, bool
                                int64_t outcome, brume_interval *mass, brume_error *error)
 {
     (void)error;
-    const numbers *of = state;
+    const additive_numbers *of = state;
     *mass = mass_at(event, of->spread, outcome - of->values[second]);
     return BRUME_OK;
 }
@@ -119,7 +119,7 @@ static brume_status trial_mass(const brume_event *event, const void *state, bool
 static void support(const brume_event *event, const void *state, int64_t *least, int64_t *most)
 {
     (void)event;
-    const numbers *of = state;
+    const additive_numbers *of = state;
     int64_t reach = (int64_t)ceil(30 * of->spread) + 1;
     *least = -reach;
     *most = of->values[1] + reach;
@@ -128,7 +128,7 @@ static void support(const brume_event *event, const void *state, int64_t *least,
 #define TRIAL(step_of)                                                                             \
     {                                                                                              \
         .neighbours = "a number, and one that differs by the sensitivity",                         \
-        .outcome = "the noisy number", .step = (step_of), .state_size = sizeof(numbers),           \
+        .outcome = "the noisy number", .step = (step_of), .state_size = sizeof(additive_numbers),  \
         .prepare = prepare, .draw = draw, .mass = trial_mass, .support = support                   \
     }
 

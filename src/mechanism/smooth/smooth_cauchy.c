@@ -12,14 +12,14 @@
 #include "mechanism/smooth/trial.h"
 #include "number/ball.h"
 
-typedef struct pair {
+typedef struct cauchy_pair {
     double s, t;
-} pair;
+} cauchy_pair;
 
 /* 2 asinh(s/2) */
 static void shifted(arb_t out, const void *context, slong precision)
 {
-    const pair *asked = context;
+    const cauchy_pair *asked = context;
     arb_set_d(out, asked->s);
     arb_mul_2exp_si(out, out, -1);
     arb_asinh(out, out, precision);
@@ -29,7 +29,7 @@ static void shifted(arb_t out, const void *context, slong precision)
 /* acosh(cosh t + s^2 exp(-t)/2) */
 static void shifted_and_widened(arb_t out, const void *context, slong precision)
 {
-    const pair *asked = context;
+    const cauchy_pair *asked = context;
     arb_t t, s;
     arb_init(t);
     arb_init(s);
@@ -49,7 +49,7 @@ static void shifted_and_widened(arb_t out, const void *context, slong precision)
 
 double brume_smooth_cauchy_epsilon_upper(double s, double t)
 {
-    pair asked = {s, t};
+    cauchy_pair asked = {s, t};
     if (!(s >= 0 && t >= 0 && isfinite(s) && t <= 700))
         return INFINITY;
     double plain = brume_ball_evaluate(shifted, &asked, 0, INFINITY).upper;

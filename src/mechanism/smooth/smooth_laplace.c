@@ -13,13 +13,13 @@
 #include "mechanism/smooth/trial.h"
 #include "number/ball.h"
 
-typedef struct question {
+typedef struct laplace_question {
     double epsilon, s, t;
-} question;
+} laplace_question;
 
 /* out = (exp(-(x - s)/b) - exp(epsilon - x))/2, x = (epsilon + t - s/b)/(1 - 1/b); s of either
  * sign: the excess of one tail. */
-static void tail_excess(arb_t out, const question *asked, const arb_t s, slong precision)
+static void tail_excess(arb_t out, const laplace_question *asked, const arb_t s, slong precision)
 {
     arb_t narrow, x, exponent;
     arb_init(narrow);
@@ -49,7 +49,7 @@ static void tail_excess(arb_t out, const question *asked, const arb_t s, slong p
 
 static void both_tails(arb_t out, const void *context, slong precision)
 {
-    const question *asked = context;
+    const laplace_question *asked = context;
     arb_t s, left;
     arb_init(s);
     arb_init(left);
@@ -65,7 +65,7 @@ static void both_tails(arb_t out, const void *context, slong precision)
 /* epsilon - t - s exp(-t) */
 static void spare(arb_t out, const void *context, slong precision)
 {
-    const question *asked = context;
+    const laplace_question *asked = context;
     arb_t term;
     arb_init(term);
     arb_set_d(out, asked->epsilon);
@@ -83,7 +83,7 @@ static void spare(arb_t out, const void *context, slong precision)
 
 double brume_smooth_laplace_delta_upper(double epsilon, double s, double t)
 {
-    question asked = {epsilon, s, t};
+    laplace_question asked = {epsilon, s, t};
     if (!(epsilon > 0 && isfinite(epsilon) && s >= 0 && s <= epsilon && t > 0))
         return 1;
     if (brume_ball_evaluate(spare, &asked, -INFINITY, INFINITY).lower < 0)

@@ -9,17 +9,17 @@
 #include "base/error.h"
 
 /* Values and bounds are in steps. */
-typedef struct inputs {
+typedef struct smooth_inputs {
     brume_smooth_plan plan;
     int64_t values[2];
     double bounds[2];
-} inputs;
+} smooth_inputs;
 
 static brume_status prepare(const brume_event *event, size_t pair, void *state, brume_error *error)
 {
     (void)pair;
     const brume_smooth_family *family = brume_card_by_id(event->mechanism)->family;
-    inputs *of = state;
+    smooth_inputs *of = state;
     BRUME_TRY(family->plan(event, &of->plan, error));
     of->values[1] = BRUME_TRIAL_GRID;
     of->bounds[0] = BRUME_TRIAL_GRID;
@@ -31,7 +31,7 @@ static brume_status draw(const brume_event *event, const void *state, bool secon
                          int64_t *out, size_t n, brume_error *error)
 {
     (void)event;
-    const inputs *of = state;
+    const smooth_inputs *of = state;
     for (size_t i = 0; i < n; i++)
         BRUME_TRY(brume_smooth_release(&of->plan, bits, of->values[second], of->bounds[second],
                                        of->bounds[1], &out[i], error));
@@ -43,7 +43,7 @@ const brume_trial brume_smooth_trial = {
     .outcome = "the noisy number",
     .step = 1. / BRUME_TRIAL_GRID,
     .slow = true,
-    .state_size = sizeof(inputs),
+    .state_size = sizeof(smooth_inputs),
     .prepare = prepare,
     .draw = draw,
 };

@@ -13,14 +13,14 @@
 enum { LEVELS = 16, OUTCOMES = LEVELS + 1 };
 enum { COMMON, ALONE, PAIRS };
 
-typedef struct inputs {
+typedef struct histogram_inputs {
     brume_histogram_plan plan;
     int64_t counts[2][2]; /* [second][key]; 0: no unit has it, so that it cannot be shown */
-} inputs;
+} histogram_inputs;
 
 static brume_status prepare(const brume_event *event, size_t pair, void *state, brume_error *error)
 {
-    inputs *of = state;
+    histogram_inputs *of = state;
     brume_histogram_rule rule = {.noise = BRUME_HISTOGRAM_DISCRETE_LAPLACE,
                                  .epsilon = event->parameter[0],
                                  .delta = event->parameter[1],
@@ -39,7 +39,7 @@ static brume_status prepare(const brume_event *event, size_t pair, void *state, 
 
 static const char *describe(const brume_event *event, const void *state)
 {
-    const inputs *of = state;
+    const histogram_inputs *of = state;
     bool replace = event->adjacency == BRUME_REPLACE;
     if (of->counts[0][0] > 0)
         return replace ? "two keys about the threshold, and a unit that has one of them"
@@ -47,7 +47,7 @@ static const char *describe(const brume_event *event, const void *state)
     return replace ? "a key of one unit, and another key of it" : "no key, and a key of one unit";
 }
 
-static int64_t level(const inputs *of, int64_t noisy)
+static int64_t level(const histogram_inputs *of, int64_t noisy)
 {
     int64_t above = noisy - of->plan.threshold + 1;
     return above > LEVELS ? LEVELS : above;
@@ -58,7 +58,7 @@ static brume_status draw(const brume_event *event, const void *state, bool secon
 {
     enum { PART = 512 };
     (void)event;
-    const inputs *of = state;
+    const histogram_inputs *of = state;
     const int64_t *counts = of->counts[second];
     unsigned char keep[2 * PART];
     int64_t noisy[2 * PART] = {0};
@@ -83,7 +83,7 @@ static brume_status draw(const brume_event *event, const void *state, bool secon
     return BRUME_OK;
 }
 
-static void mass_of_key(const inputs *of, int64_t count, int64_t shown, arb_t out)
+static void mass_of_key(const histogram_inputs *of, int64_t count, int64_t shown, arb_t out)
 {
     if (count == 0) {
         arb_set_ui(out, shown == 0);
@@ -100,7 +100,7 @@ static brume_status mass(const brume_event *event, const void *state, bool secon
 {
     (void)event;
     (void)error;
-    const inputs *of = state;
+    const histogram_inputs *of = state;
     arb_t p, other;
     arb_init(p), arb_init(other);
     mass_of_key(of, of->counts[second][0], outcome / OUTCOMES, p);
@@ -125,7 +125,7 @@ const brume_trial brume_stable_histogram_trial = {
     .outcome = "what is shown of two keys, 17 times the first's level and the second's",
     .step = 1,
     .pairs = PAIRS,
-    .state_size = sizeof(inputs),
+    .state_size = sizeof(histogram_inputs),
     .prepare = prepare,
     .describe = describe,
     .draw = draw,

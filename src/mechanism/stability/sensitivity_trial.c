@@ -10,20 +10,20 @@
 enum { SENSITIVITY, RELEASE, DELTA };
 enum { MOST = 40, WIDTH = 256, LEAST_VALUE = -WIDTH / 2, MOST_VALUE = WIDTH / 2 - 1 };
 
-typedef struct inputs {
+typedef struct sensitivity_inputs {
     brume_sensitivity_plan plan;
     double scale; /* of the noise on the sensitivity */
     int64_t offset;
     uint64_t local[2];
     int64_t values[2];
-} inputs;
+} sensitivity_inputs;
 
 /* Local sensitivities that differ by 1, values by the smaller one; small, in the middle, and where
  * the value moves alone. */
 static brume_status prepare(const brume_event *event, size_t pair, void *state, brume_error *error)
 {
     static const uint64_t local[][2] = {{8, 9}, {1, 2}, {20, 20}, {0, 1}};
-    inputs *of = state;
+    sensitivity_inputs *of = state;
     uint64_t threshold;
     double unused;
     of->plan = (brume_sensitivity_plan){event->parameter[SENSITIVITY], event->parameter[RELEASE],
@@ -48,7 +48,7 @@ static brume_status draw(const brume_event *event, const void *state, bool secon
                          int64_t *out, size_t n, brume_error *error)
 {
     (void)event;
-    const inputs *of = state;
+    const sensitivity_inputs *of = state;
     for (size_t i = 0; i < n; i++) {
         uint64_t bound;
         int64_t value;
@@ -63,7 +63,7 @@ static brume_status mass(const brume_event *event, const void *state, bool secon
                          brume_interval *out, brume_error *error)
 {
     (void)error;
-    const inputs *of = state;
+    const sensitivity_inputs *of = state;
     int64_t bound = outcome / WIDTH, value = outcome % WIDTH + LEAST_VALUE;
     /* the bound is cut to [0, MOST] */
     int64_t noise = bound - (int64_t)of->local[second] - of->offset;
@@ -98,7 +98,7 @@ const brume_trial brume_private_sensitivity_trial = {
     .step = 1,
     .slow = true,
     .pairs = 4,
-    .state_size = sizeof(inputs),
+    .state_size = sizeof(sensitivity_inputs),
     .prepare = prepare,
     .draw = draw,
     .mass = mass,

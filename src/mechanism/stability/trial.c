@@ -160,16 +160,16 @@ static brume_status prepare_proposal(const brume_event *event, size_t pair, void
     return BRUME_OK;
 }
 
-typedef struct answer {
+typedef struct stability_answer {
     const tested *of;
     bool second;
-} answer;
+} stability_answer;
 
 static brume_status distance_of(void *context, uint64_t bound, uint64_t *out, brume_error *error)
 {
     (void)bound;
     (void)error;
-    const answer *from = context;
+    const stability_answer *from = context;
     *out = from->of->distances[from->second];
     return BRUME_OK;
 }
@@ -177,7 +177,7 @@ static brume_status distance_of(void *context, uint64_t bound, uint64_t *out, br
 static brume_status value_of(void *context, int64_t *out, brume_error *error)
 {
     (void)error;
-    const answer *from = context;
+    const stability_answer *from = context;
     *out = from->of->values[from->second];
     return BRUME_OK;
 }
@@ -189,7 +189,7 @@ static brume_status draw_proposal(const brume_event *event, const void *state, b
                                .epsilon_release = event->parameter[RELEASE],
                                .delta = event->parameter[DELTA],
                                .bound = 1};
-    answer from = {state, second};
+    stability_answer from = {state, second};
     brume_tested statistic = {&from, distance_of, value_of};
     for (size_t i = 0; i < n; i++) {
         bool released;

@@ -20,21 +20,21 @@ enum { NOISES = 4096, CELLS = 64 };
 static const int queries_of[] = {12, 8, 4, 1};
 
 /* P[above] and P[below] of a query that fell and of one that rose, given the threshold's noise. */
-typedef struct row {
+typedef struct threshold_row {
     brume_interval noise, chance[2][2]; /* chance[rose][above] */
-} row;
+} threshold_row;
 
-typedef struct inputs {
+typedef struct threshold_inputs {
     brume_sparse_vector_options options;
     int queries;
     double answer_scale; /* 0: no numbers */
     int64_t cell;        /* width */
     size_t rows[2];      /* 0: the noise is too wide for a law */
     int64_t reach;
-    row table[2][NOISES]; /* [second][noise of the threshold + reach] */
-} inputs;
+    threshold_row table[2][NOISES]; /* [second][noise of the threshold + reach] */
+} threshold_inputs;
 
-static int64_t value_of(const inputs *of, bool second, int query)
+static int64_t value_of(const threshold_inputs *of, bool second, int query)
 {
     int64_t moved = second ? (int64_t)of->options.sensitivity : 0;
     if (query < of->queries - 1)
@@ -52,7 +52,7 @@ static brume_interval chance(double scale, int64_t least, bool above)
     return out;
 }
 
-static void fill_table(inputs *of, double threshold, double query)
+static void fill_table(threshold_inputs *of, double threshold, double query)
 {
     of->reach = (int64_t)ceil(30 * threshold) + 1;
     if (2 * of->reach + 1 > NOISES)
@@ -62,7 +62,7 @@ static void fill_table(inputs *of, double threshold, double query)
     for (int second = 0; second < 2; second++) {
         of->rows[second] = (size_t)(2 * of->reach + 1);
         for (int64_t noise = -of->reach; noise <= of->reach; noise++) {
-            row *next = &of->table[second][noise + of->reach];
+            threshold_row *next = &of->table[second][noise + of->reach];
             brume_mass_discrete_laplace(p, threshold, noise);
             next->noise = brume_ball_probability(p);
             for (int i = 0; i < 4; i++) {
@@ -77,7 +77,7 @@ static void fill_table(inputs *of, double threshold, double query)
 static brume_status prepare(const brume_event *event, size_t pair, void *state, brume_error *error)
 {
     const brume_threshold_family *family = brume_card_by_id(event->mechanism)->family;
-    inputs *of = state;
+    threshold_inputs *of = state;
     double threshold, query;
     if (event->sensitivity != floor(event->sensitivity))
         return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
@@ -97,13 +97,13 @@ static brume_status prepare(const brume_event *event, size_t pair, void *state, 
     return BRUME_OK;
 }
 
-static int64_t cell_of(const inputs *of, int64_t sum)
+static int64_t cell_of(const threshold_inputs *of, int64_t sum)
 {
     int64_t cell = (int64_t)floor((double)sum / (double)of->cell) + CELLS / 2;
     return cell < 0 ? 0 : cell >= CELLS ? CELLS - 1 : cell;
 }
 
-static brume_status ask_all(brume_sparse_vector *stream, const inputs *of, bool second,
+static brume_status ask_all(brume_sparse_vector *stream, const threshold_inputs *of, bool second,
                             brume_bits *bits, int64_t *outcome, brume_error *error)
 {
     int64_t found = 0, sum = 0;
@@ -125,7 +125,7 @@ static brume_status draw(const brume_event *event, const void *state, bool secon
                          int64_t *out, size_t n, brume_error *error)
 {
     (void)event;
-    const inputs *of = state;
+    const threshold_inputs *of = state;
     brume_sparse_vector *stream = NULL;
     BRUME_TRY(brume_sparse_vector_open(&of->options, bits, &stream, error));
     brume_status status = BRUME_OK;
@@ -140,7 +140,7 @@ static brume_status draw(const brume_event *event, const void *state, bool secon
 static bool has_law(const brume_event *event, const void *state)
 {
     (void)event;
-    const inputs *of = state;
+    const threshold_inputs *of = state;
     return of->rows[0] > 0 && of->answer_scale == 0;
 }
 
@@ -152,12 +152,12 @@ static brume_status mass(const brume_event *event, const void *state, bool secon
 {
     (void)event;
     (void)error;
-    const inputs *of = state;
+    const threshold_inputs *of = state;
     double lower = 0, upper = 0;
     int hits = __builtin_popcountll((unsigned long long)outcome);
     bool possible = hits < (int)of->options.hits || (uint64_t)hits == of->options.hits;
     for (size_t i = 0; possible && i < of->rows[second]; i++) {
-        const row *at = &of->table[second][i];
+        const threshold_row *at = &of->table[second][i];
         double low = at->noise.lower, high = at->noise.upper;
         uint64_t left = of->options.hits;
         for (int query = 0; left > 0 && query < of->queries; query++) {
@@ -178,7 +178,7 @@ static brume_status mass(const brume_event *event, const void *state, bool secon
 static void support(const brume_event *event, const void *state, int64_t *least, int64_t *most)
 {
     (void)event;
-    const inputs *of = state;
+    const threshold_inputs *of = state;
     *least = 0;
     *most = ((int64_t)1 << of->queries) - 1;
 }
@@ -188,7 +188,7 @@ const brume_trial brume_threshold_trial = {
     .outcome = "the pattern of answers, and the sum of the numbers where there are any",
     .step = 1,
     .pairs = sizeof queries_of / sizeof *queries_of,
-    .state_size = sizeof(inputs),
+    .state_size = sizeof(threshold_inputs),
     .prepare = prepare,
     .draw = draw,
     .has_law = has_law,

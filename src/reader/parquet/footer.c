@@ -109,18 +109,18 @@ static void modernise(brume_parquet_element *element)
     element->logical.precision = element->precision;
 }
 
-typedef struct reading {
+typedef struct footer_reading {
     const char *native;
     brume_type type;
     brume_parquet_meaning meaning;
-} reading;
+} footer_reading;
 
-static const reading UNREAD = {"UNKNOWN", {BRUME_TYPE_REFUSED, 0, 0}, PARQUET_MEANS_NOTHING};
+static const footer_reading UNREAD = {"UNKNOWN", {BRUME_TYPE_REFUSED, 0, 0}, PARQUET_MEANS_NOTHING};
 
 /* A leaf whose logical type is unsaid. */
-static reading read_plain(brume_parquet_physical physical)
+static footer_reading read_plain(brume_parquet_physical physical)
 {
-    static const reading readings[] = {
+    static const footer_reading readings[] = {
         [PARQUET_BOOLEAN] = {"BOOLEAN", {BRUME_TYPE_BOOLEAN, 0, 0}, PARQUET_MEANS_ITSELF},
         [PARQUET_INT32] = {"INTEGER", {BRUME_TYPE_INTEGER, 0, 0}, PARQUET_MEANS_ITSELF},
         [PARQUET_INT64] = {"BIGINT", {BRUME_TYPE_BIGINT, 0, 0}, PARQUET_MEANS_ITSELF},
@@ -133,7 +133,8 @@ static reading read_plain(brume_parquet_physical physical)
     return readings[physical];
 }
 
-static reading read_integer(const brume_parquet_element *element, brume_parquet_column *column)
+static footer_reading read_integer(const brume_parquet_element *element,
+                                   brume_parquet_column *column)
 {
     int width = element->logical.width, stored = element->physical == PARQUET_INT32 ? 32 : 64;
     bool is_signed = element->logical.is_signed;
@@ -144,24 +145,25 @@ static reading read_integer(const brume_parquet_element *element, brume_parquet_
     case 8:
         column->low = is_signed ? INT8_MIN : 0;
         column->high = is_signed ? INT8_MAX : UINT8_MAX;
-        return (reading){is_signed ? "TINYINT" : "UTINYINT", INTEGER, PARQUET_MEANS_NARROW};
+        return (footer_reading){is_signed ? "TINYINT" : "UTINYINT", INTEGER, PARQUET_MEANS_NARROW};
     case 16:
         column->low = is_signed ? INT16_MIN : 0;
         column->high = is_signed ? INT16_MAX : UINT16_MAX;
-        return (reading){is_signed ? "SMALLINT" : "USMALLINT", INTEGER, PARQUET_MEANS_NARROW};
+        return (footer_reading){is_signed ? "SMALLINT" : "USMALLINT", INTEGER,
+                                PARQUET_MEANS_NARROW};
     case 32:
-        return is_signed ? (reading){"INTEGER", INTEGER, PARQUET_MEANS_ITSELF}
-                         : (reading){"UINTEGER", BIGINT, PARQUET_MEANS_UNSIGNED};
+        return is_signed ? (footer_reading){"INTEGER", INTEGER, PARQUET_MEANS_ITSELF}
+                         : (footer_reading){"UINTEGER", BIGINT, PARQUET_MEANS_UNSIGNED};
     case 64:
-        return is_signed
-                   ? (reading){"BIGINT", BIGINT, PARQUET_MEANS_ITSELF}
-                   : (reading){"UBIGINT", {BRUME_TYPE_DECIMAL, 20, 0}, PARQUET_MEANS_UNSIGNED};
+        return is_signed ? (footer_reading){"BIGINT", BIGINT, PARQUET_MEANS_ITSELF}
+                         : (footer_reading){
+                               "UBIGINT", {BRUME_TYPE_DECIMAL, 20, 0}, PARQUET_MEANS_UNSIGNED};
     default:
         return UNREAD;
     }
 }
 
-static reading read_decimal(const brume_parquet_element *element, char native[32])
+static footer_reading read_decimal(const brume_parquet_element *element, char native[32])
 {
     int32_t precision = element->logical.precision, scale = element->logical.scale;
     bool number = element->physical == PARQUET_INT32 || element->physical == PARQUET_INT64;
@@ -169,12 +171,12 @@ static reading read_decimal(const brume_parquet_element *element, char native[32
     if ((!number && !bytes) || precision < 1 || scale < 0 || scale > precision)
         return UNREAD;
     if (precision > 38)
-        return bytes ? (reading){"DOUBLE", DOUBLE, PARQUET_MEANS_WIDE} : UNREAD;
+        return bytes ? (footer_reading){"DOUBLE", DOUBLE, PARQUET_MEANS_WIDE} : UNREAD;
     snprintf(native, 32, "DECIMAL(%d,%d)", (int)precision, (int)scale);
-    return (reading){native, {BRUME_TYPE_DECIMAL, precision, scale}, PARQUET_MEANS_DECIMAL};
+    return (footer_reading){native, {BRUME_TYPE_DECIMAL, precision, scale}, PARQUET_MEANS_DECIMAL};
 }
 
-static reading read_timestamp(const brume_parquet_element *element)
+static footer_reading read_timestamp(const brume_parquet_element *element)
 {
     static const brume_parquet_meaning meanings[] = {[UNIT_MILLIS] = PARQUET_MEANS_MILLIS,
                                                      [UNIT_MICROS] = PARQUET_MEANS_MICROS,
@@ -185,11 +187,11 @@ static reading read_timestamp(const brume_parquet_element *element)
     const char *native = element->logical.adjusted ? "TIMESTAMP WITH TIME ZONE"
                          : unit == UNIT_NANOS      ? "TIMESTAMP_NS"
                                                    : "TIMESTAMP";
-    return (reading){native, TIMESTAMP, meanings[unit]};
+    return (footer_reading){native, TIMESTAMP, meanings[unit]};
 }
 
-static reading read_leaf(const brume_parquet_element *element, brume_parquet_column *column,
-                         char native[32])
+static footer_reading read_leaf(const brume_parquet_element *element, brume_parquet_column *column,
+                                char native[32])
 {
     int physical = element->physical;
     bool bytes = physical == PARQUET_BYTE_ARRAY || physical == PARQUET_FIXED;
@@ -198,18 +200,18 @@ static reading read_leaf(const brume_parquet_element *element, brume_parquet_col
         return read_plain((brume_parquet_physical)physical);
     case LOGICAL_STRING:
     case LOGICAL_ENUM:
-        return bytes ? (reading){"VARCHAR", TEXT, PARQUET_MEANS_TEXT} : UNREAD;
+        return bytes ? (footer_reading){"VARCHAR", TEXT, PARQUET_MEANS_TEXT} : UNREAD;
     case LOGICAL_JSON:
-        return bytes ? (reading){"JSON", TEXT, PARQUET_MEANS_TEXT} : UNREAD;
+        return bytes ? (footer_reading){"JSON", TEXT, PARQUET_MEANS_TEXT} : UNREAD;
     case LOGICAL_DECIMAL:
         return read_decimal(element, native);
     case LOGICAL_DATE:
         return physical == PARQUET_INT32
-                   ? (reading){"DATE", {BRUME_TYPE_DATE, 0, 0}, PARQUET_MEANS_DAYS}
+                   ? (footer_reading){"DATE", {BRUME_TYPE_DATE, 0, 0}, PARQUET_MEANS_DAYS}
                    : UNREAD;
     case LOGICAL_TIME:
-        return (reading){element->logical.adjusted ? "TIME WITH TIME ZONE" : "TIME", REFUSED,
-                         PARQUET_MEANS_NOTHING};
+        return (footer_reading){element->logical.adjusted ? "TIME WITH TIME ZONE" : "TIME", REFUSED,
+                                PARQUET_MEANS_NOTHING};
     case LOGICAL_TIMESTAMP:
         return read_timestamp(element);
     case LOGICAL_INTEGER:
@@ -218,14 +220,14 @@ static reading read_leaf(const brume_parquet_element *element, brume_parquet_col
         return physical == PARQUET_INT32 ? read_plain(PARQUET_INT32) : UNREAD;
     case LOGICAL_UUID:
         return physical == PARQUET_FIXED && element->length == 16
-                   ? (reading){"UUID", TEXT, PARQUET_MEANS_UUID}
+                   ? (footer_reading){"UUID", TEXT, PARQUET_MEANS_UUID}
                    : UNREAD;
     case LOGICAL_FLOAT16:
         return physical == PARQUET_FIXED && element->length == 2
-                   ? (reading){"FLOAT", DOUBLE, PARQUET_MEANS_REAL}
+                   ? (footer_reading){"FLOAT", DOUBLE, PARQUET_MEANS_REAL}
                    : UNREAD;
     case LOGICAL_INTERVAL:
-        return (reading){"INTERVAL", REFUSED, PARQUET_MEANS_NOTHING};
+        return (footer_reading){"INTERVAL", REFUSED, PARQUET_MEANS_NOTHING};
     default:
         return UNREAD;
     }
@@ -234,12 +236,13 @@ static reading read_leaf(const brume_parquet_element *element, brume_parquet_col
 static bool make_column(const brume_parquet_element *given, size_t leaf,
                         brume_parquet_column *column)
 {
-    static const reading nested = {"NESTED", {BRUME_TYPE_REFUSED, 0, 0}, PARQUET_MEANS_NOTHING};
+    static const footer_reading nested = {
+        "NESTED", {BRUME_TYPE_REFUSED, 0, 0}, PARQUET_MEANS_NOTHING};
     brume_parquet_element element = *given;
     char native[32];
     modernise(&element);
     bool flat = element.physical >= 0 && element.repetition != 2;
-    reading found = flat ? read_leaf(&element, column, native) : nested;
+    footer_reading found = flat ? read_leaf(&element, column, native) : nested;
     column->type = found.type;
     column->meaning = found.meaning;
     column->physical = flat ? (brume_parquet_physical)element.physical : PARQUET_BYTE_ARRAY;
