@@ -141,8 +141,8 @@ def an_answer_that_is_cut_off_or_strange_is_an_error(server):
     head = b"HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n"
     for payload, text in ((b"", "before the whole answer"), (head, "before the whole answer"),
                           (head + b"Content-Length: 100\r\n\r\n{}", "before the whole answer"),
-                          (head + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "not HTTP as it was asked"),
-                          (head + b"Content-Length: -5\r\n\r\n", "too long"),
+                          (head + b"Transfer-Encoding: chunked\r\n\r\n5\r\n{}", "before the whole answer"),
+                          (head + b"Content-Length: -5\r\n\r\n", "not HTTP as it was asked"),
                           (head + b"Content-Length: 99999999999999999999\r\n\r\n", "too long"),
                           (b"SSH-2.0-x\r\n\r\n", "not HTTP as it was asked"),
                           (b"HTTP/1.0 500 No\r\nContent-Length: 2\r\n\r\nno", "HTTP 500 and no reason")):

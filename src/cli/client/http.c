@@ -1,19 +1,61 @@
-/* One request of HTTP to a server. Promises: http.h. */
+/* One request of HTTP to a server, by libcurl. Promises: http.h.
+ *
+ * libcurl is loaded when the first request is made: it brings thirty libraries along, which every
+ * other command would wait for. */
 #include "cli/client/http.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
-#include <errno.h>
-#include <stdint.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
-#include "cli/client/connection.h"
-#include "cli/client/url.h"
+#define CURL_DISABLE_TYPECHECK /* it makes macros of the functions */
+#include <curl/curl.h>
+
 #include "base/error.h"
+#include "base/library.h"
+#include "cli/client/url.h"
+
+enum { CONNECT_SECONDS = 30 };
+
+/* ---- libcurl ---- */
+
+#define FUNCTIONS(EACH)                                                                            \
+    EACH(curl_easy_cleanup)                                                                        \
+    EACH(curl_easy_getinfo)                                                                        \
+    EACH(curl_easy_init)                                                                           \
+    EACH(curl_easy_perform)                                                                        \
+    EACH(curl_easy_setopt)                                                                         \
+    EACH(curl_easy_strerror)                                                                       \
+    EACH(curl_global_init)                                                                         \
+    EACH(curl_slist_append)                                                                        \
+    EACH(curl_slist_free_all)
+
+static struct {
+#define POINTER(function) __typeof__(function) *function;
+    FUNCTIONS(POINTER)
+    bool is_loaded;
+} lib;
+
+static void load(void)
+{
+    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    bool good = library != NULL;
+#define FIND(function) good = good && brume_library_find(library, #function, &lib.function);
+    FUNCTIONS(FIND)
+    lib.is_loaded = good && lib.curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+}
+
+static brume_status load_once(brume_error *error)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (pthread_once(&once, load) != 0 || !lib.is_loaded)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "install libcurl (Debian: libcurl4)",
+                          "'--server' needs the library libcurl.so.4");
+    return BRUME_OK;
+}
 
 /* ---- the request ---- */
 
@@ -41,113 +83,169 @@ static brume_status check_token(const brume_http_place *place, const brume_url *
     return BRUME_OK;
 }
 
-static char *write_request(const brume_http_place *place, const brume_url *url, const char *path,
-                           const char *body)
+static char *address_of(const brume_url *url, const char *path)
 {
     char *text = NULL;
     bool bare = strchr(url->host, ':') != NULL; /* an IPv6 address */
-    int length = asprintf(&text,
-                          "POST %s%s HTTP/1.0\r\nHost: %s%s%s:%s\r\nAuthorization: Bearer %s\r\n"
-                          "Content-Type: application/json\r\nContent-Length: %zu\r\n"
-                          "Accept: application/json, text/plain\r\n%s%s%s\r\n%s",
-                          url->path, path, bare ? "[" : "", url->host, bare ? "]" : "", url->port,
-                          place->token, strlen(body), place->ticket ? "Brume-Ticket: " : "",
-                          place->ticket ? place->ticket : "", place->ticket ? "\r\n" : "", body);
+    int length = asprintf(&text, "%s://%s%s%s:%s%s%s", url->is_tls ? "https" : "http",
+                          bare ? "[" : "", url->host, bare ? "]" : "", url->port, url->path, path);
     return length < 0 ? NULL : text;
+}
+
+/* Add a line; false if memory ran out. */
+static bool add_header(struct curl_slist **headers, const char *name, const char *value)
+{
+    char *line = NULL;
+    if (asprintf(&line, "%s%s", name, value) < 0)
+        return false;
+    struct curl_slist *longer = lib.curl_slist_append(*headers, line);
+    free(line);
+    *headers = longer ? longer : *headers;
+    return longer != NULL;
+}
+
+static bool add_headers(struct curl_slist **headers, const brume_http_place *place)
+{
+    return add_header(headers, "Authorization: Bearer ", place->token) &&
+           add_header(headers, "Content-Type: ", "application/json") &&
+           add_header(headers, "Accept: ", "application/json, text/plain") &&
+           (!place->ticket || add_header(headers, "Brume-Ticket: ", place->ticket)) &&
+           /* for a long body libcurl would ask, and wait a second for the answer */
+           add_header(headers, "Expect:", "");
 }
 
 /* ---- the answer ---- */
 
-static brume_status cut_off(brume_error *error)
+typedef struct received {
+    char *text;
+    size_t length, room;
+    bool is_too_long, has_head;
+} received;
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *context)
+{
+    received *all = context;
+    size_t length = size * count;
+    if (all->length + length > BRUME_HTTP_MOST) {
+        all->is_too_long = true;
+        return 0;
+    }
+    if (all->room - all->length <= length) {
+        size_t room = 2 * (all->length + length);
+        char *longer = realloc(all->text, room);
+        if (!longer)
+            return 0;
+        all->text = longer;
+        all->room = room;
+    }
+    memcpy(all->text + all->length, bytes, length);
+    all->length += length;
+    return length;
+}
+
+static size_t take_head(char *bytes, size_t size, size_t count, void *context)
+{
+    received *all = context;
+    all->has_head = size * count == 2 && memcmp(bytes, "\r\n", 2) == 0;
+    return size * count;
+}
+
+static brume_status unreachable(const brume_url *url, const char *why, brume_error *error)
+{
+    return brume_fail(error, BRUME_ESOURCE, "is it running, and is --server right?",
+                      "cannot reach the server at %.100s, port %s: %.200s", url->host, url->port,
+                      why);
+}
+
+static brume_status may_be_spent(const char *what, brume_error *error)
 {
     return brume_fail(error, BRUME_ESOURCE,
                       "what was asked may be spent: ask it again, an answer that was recorded "
                       "is free",
-                      "the connection ended before the whole answer was there");
+                      "%s", what);
 }
 
-/* Read what is there; *ended: nothing more will come. */
-static brume_status read_more(brume_connection *connection, char **text, size_t *length,
-                              size_t *room, bool *ended, brume_error *error)
+/* Why there is no whole answer. `why`: libcurl's words. */
+static brume_status failed(CURLcode code, const char *why, const brume_http_place *place,
+                           const brume_url *url, const received *all, brume_error *error)
 {
-    if (*room - *length < 4096) {
-        size_t more = *room ? 2 * *room : 16384;
-        char *longer = more <= 2u * BRUME_HTTP_MOST ? realloc(*text, more) : NULL;
-        if (!longer)
-            return brume_fail(error, BRUME_EMEMORY, NULL, "the answer is too long");
-        *text = longer;
-        *room = more;
-    }
-    size_t got = 0;
-    brume_status status =
-        brume_connection_read(connection, *text + *length, *room - *length - 1, &got, error);
-    if (status != BRUME_OK)
-        return status;
-    *length += got;
-    (*text)[*length] = 0;
-    *ended = got == 0;
-    return BRUME_OK;
-}
-
-/* The value of a header of the head, which ends before `end`; NULL: none. */
-static const char *header(const char *head, const char *end, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *line = strstr(head, "\r\n"); line && line < end; line = strstr(line, "\r\n")) {
-        line += 2;
-        if (strncasecmp(line, name, length) == 0 && line[length] == ':')
-            return line + length + 1 + strspn(line + length + 1, " \t");
-    }
-    return NULL;
-}
-
-/* The head is whole: the code, where the body begins, and its length (SIZE_MAX: to the end). */
-static brume_status read_head(const char *text, const char *end, int *code, size_t *want,
-                              brume_error *error)
-{
-    int minor = 0;
-    const char *length = header(text, end, "Content-Length");
-    if (sscanf(text, "HTTP/1.%d %3d", &minor, code) != 2 || header(text, end, "Transfer-Encoding"))
+    switch (code) {
+    case CURLE_OUT_OF_MEMORY:
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    case CURLE_SSL_CACERT_BADFILE:
+        return brume_fail(error, BRUME_EARGUMENT, "a file of certificates in PEM",
+                          "'--server-ca' is '%.200s', which cannot be read",
+                          place->ca ? place->ca : "");
+    case CURLE_PEER_FAILED_VERIFICATION:
+        return brume_fail(error, BRUME_ESOURCE,
+                          "name who signed it with --server-ca FILE, if you trust them",
+                          "the certificate of %.100s is refused: %.200s", url->host, why);
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_OPERATION_TIMEDOUT:
+        return unreachable(url, why, error);
+    case CURLE_SSL_CONNECT_ERROR:
+        return unreachable(url, "it does not speak TLS as it should", error);
+    case CURLE_UNSUPPORTED_PROTOCOL: /* what came does not begin with HTTP/ */
+    case CURLE_WEIRD_SERVER_REPLY:
         return brume_fail(error, BRUME_ESOURCE, "is it a brume server?",
                           "the server's answer is not HTTP as it was asked for");
-    *want = SIZE_MAX;
-    if (length) {
-        errno = 0;
-        unsigned long long value = strtoull(length, NULL, 10);
-        if (errno != 0 || !isdigit((unsigned char)*length) || value > BRUME_HTTP_MOST)
-            return brume_fail(error, BRUME_ESOURCE, NULL, "the server's answer is too long");
-        *want = (size_t)value;
+    case CURLE_FILESIZE_EXCEEDED:
+        return brume_fail(error, BRUME_ESOURCE, NULL, "the server's answer is too long");
+    case CURLE_WRITE_ERROR:
+        return brume_fail(error, BRUME_EMEMORY, NULL,
+                          all->is_too_long ? "the answer is too long" : "out of memory");
+    case CURLE_GOT_NOTHING:
+    case CURLE_PARTIAL_FILE:
+        return may_be_spent("the connection ended before the whole answer was there", error);
+    default:
+        return may_be_spent("the connection to the server was lost", error);
     }
-    return BRUME_OK;
 }
 
-static brume_status read_answer(brume_connection *connection, brume_http_answer *out,
-                                brume_error *error)
+/* Everything that a request is, but for its headers. */
+static bool prepare(CURL *handle, const brume_http_place *place, const brume_url *url,
+                    const char *address, const char *body)
 {
-    char *text = NULL;
-    size_t length = 0, room = 0, want = SIZE_MAX, start = 0;
-    bool ended = false;
-    brume_status status = BRUME_OK;
-    while (status == BRUME_OK && !ended &&
-           !(start > 0 && want != SIZE_MAX && length >= start + want)) {
-        status = read_more(connection, &text, &length, &room, &ended, error);
-        const char *end = status == BRUME_OK && text && start == 0 ? strstr(text, "\r\n\r\n")
-                                                                   : NULL;
-        if (end) {
-            start = (size_t)(end - text) + 4;
-            status = read_head(text, end, &out->code, &want, error);
-        }
+#define SET(option, value) (lib.curl_easy_setopt(handle, option, value) == CURLE_OK)
+    return SET(CURLOPT_URL, address) &&
+           SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(body)) &&
+           SET(CURLOPT_POSTFIELDS, body) &&
+           SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_0) && SET(CURLOPT_PROXY, "") &&
+           SET(CURLOPT_NOSIGNAL, 1L) && SET(CURLOPT_TCP_KEEPALIVE, 1L) &&
+           SET(CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS) &&
+           SET(CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)BRUME_HTTP_MOST) &&
+           (!url->is_tls || SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2)) &&
+           (!url->is_tls || !place->ca || SET(CURLOPT_CAINFO, place->ca)) &&
+           (!url->is_tls || !place->ca || SET(CURLOPT_CAPATH, (char *)NULL));
+}
+
+/* Send it, and wait for the answer. */
+static brume_status exchange(CURL *handle, const struct curl_slist *headers,
+                             const brume_http_place *place, const brume_url *url,
+                             brume_http_answer *out, brume_error *error)
+{
+    char why[CURL_ERROR_SIZE] = "";
+    received all = {.text = malloc(16384), .room = 16384};
+    long code = 0;
+    if (!all.text || !SET(CURLOPT_HTTPHEADER, headers) || !SET(CURLOPT_ERRORBUFFER, why) ||
+        !SET(CURLOPT_WRITEFUNCTION, take_body) || !SET(CURLOPT_WRITEDATA, &all) ||
+        !SET(CURLOPT_HEADERFUNCTION, take_head) || !SET(CURLOPT_HEADERDATA, &all)) {
+        free(all.text);
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     }
-    if (status == BRUME_OK && (!text || start == 0 || (want != SIZE_MAX && length < start + want)))
-        status = cut_off(error);
-    if (status != BRUME_OK || !text) {
-        free(text);
-        return status;
+    CURLcode result = lib.curl_easy_perform(handle);
+    (void)SET(CURLOPT_ERRORBUFFER, (char *)NULL); /* it ends with this function */
+    if (result == CURLE_OK && !all.has_head)
+        result = CURLE_PARTIAL_FILE;
+    if (result == CURLE_OK)
+        result = lib.curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &code);
+    if (result != CURLE_OK) {
+        free(all.text);
+        return failed(result, *why ? why : lib.curl_easy_strerror(result), place, url, &all, error);
     }
-    out->length = want == SIZE_MAX ? length - start : want;
-    memmove(text, text + start, out->length);
-    text[out->length] = 0;
-    out->body = text;
+    all.text[all.length] = 0;
+    *out = (brume_http_answer){.code = (int)code, .body = all.text, .length = all.length};
     return BRUME_OK;
 }
 
@@ -155,24 +253,18 @@ brume_status brume_http_post(const brume_http_place *place, const char *path, co
                              brume_http_answer *out, brume_error *error)
 {
     brume_url url;
-    brume_connection *connection = NULL;
-    brume_http_answer answer = {0};
-    brume_status status = brume_url_parse(place->url, &url, error);
-    if (status == BRUME_OK)
-        status = check_token(place, &url, error);
-    if (status != BRUME_OK)
-        return status;
-    char *request = write_request(place, &url, path, body);
-    if (!request)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    status = brume_connection_open(&url, place->ca, &connection, error);
-    if (status == BRUME_OK)
-        status = brume_connection_write(connection, request, strlen(request), error);
-    free(request);
-    if (status == BRUME_OK)
-        status = read_answer(connection, &answer, error);
-    brume_connection_close(connection);
-    if (status == BRUME_OK)
-        *out = answer;
+    BRUME_TRY(brume_url_parse(place->url, &url, error));
+    BRUME_TRY(check_token(place, &url, error));
+    BRUME_TRY(load_once(error));
+    CURL *handle = lib.curl_easy_init();
+    struct curl_slist *headers = NULL;
+    char *address = address_of(&url, path);
+    brume_status status = handle && address && prepare(handle, place, &url, address, body) &&
+                                  add_headers(&headers, place)
+                              ? exchange(handle, headers, place, &url, out, error)
+                              : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    lib.curl_slist_free_all(headers);
+    free(address);
+    lib.curl_easy_cleanup(handle);
     return status;
 }

@@ -1,8 +1,8 @@
 /* One request of HTTP to a server, and its answer.
  *
- * The request is HTTP/1.0, so that an answer is one body of a known length or up to the end of the
- * connection, and nothing else. Over https the certificate and the name in it are verified; there
- * is no way to leave that out. A token is sent over http to this machine only. */
+ * Over https (TLS 1.2 or newer) the certificate and the name in it are verified; there is no way to
+ * leave that out. A token is sent over http to this machine only. No proxy is asked, no redirection
+ * followed, and nothing is sent twice. */
 #ifndef BRUME_CLI_HTTP_H
 #define BRUME_CLI_HTTP_H
 
