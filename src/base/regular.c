@@ -521,7 +521,7 @@ static uint64_t bit(size_t place)
 }
 
 /* After every place of `last` one of `first` may come. */
-static void connect(brume_regular *pattern, uint64_t last, uint64_t first)
+static void connect_places(brume_regular *pattern, uint64_t last, uint64_t first)
 {
     for (size_t i = 0; i < pattern->count; i++)
         if (last & bit(i))
@@ -530,7 +530,7 @@ static void connect(brume_regular *pattern, uint64_t last, uint64_t first)
 
 static part join(brume_regular *pattern, part a, part b)
 {
-    connect(pattern, a.last, b.first);
+    connect_places(pattern, a.last, b.first);
     return (part){a.empty ? a.first | b.first : a.first, b.empty ? a.last | b.last : b.last,
                   a.empty && b.empty};
 }
@@ -566,7 +566,7 @@ static bool place(brume_regular *pattern, size_t index, part *out)
             if (!place(pattern, node->left, &b))
                 return false;
             if (node->most < 0 && i + 1 >= node->least)
-                connect(pattern, b.last, b.first);
+                connect_places(pattern, b.last, b.first);
             b.empty = b.empty || i >= node->least;
             a = i == 0 ? b : join(pattern, a, b);
         }

@@ -431,7 +431,7 @@ static brume_status unreachable(const brume_adbc *adbc, brume_error *error)
                       "cannot connect to the %s server", adbc->library->server);
 }
 
-static brume_status connect(brume_adbc *adbc, const char *const *options, brume_error *error)
+static brume_status connect_driver(brume_adbc *adbc, const char *const *options, brume_error *error)
 {
     const brume_adbc_functions *functions = adbc->functions;
     bool good = adbc->has_database = call(functions->database_new, &adbc->database);
@@ -463,7 +463,7 @@ brume_status brume_adbc_open(brume_adbc_library *library, const char *const *opt
         free(adbc);
         return brume_no_memory(error, NULL);
     }
-    brume_status status = start_canceller(adbc) ? connect(adbc, options, error)
+    brume_status status = start_canceller(adbc) ? connect_driver(adbc, options, error)
                                                 : brume_no_memory(error, NULL);
     if (status != BRUME_OK) {
         brume_adbc_close(adbc);

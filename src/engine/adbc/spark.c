@@ -454,7 +454,8 @@ static brume_status check_server(brume_spark *state, brume_error *error)
 /* ---- opening ---- */
 
 /* spark://HOST:PORT/;... as the driver takes it: sc://HOST:PORT/;... */
-static brume_status connect(brume_spark *state, const brume_source *source, brume_error *error)
+static brume_status connect_server(brume_spark *state, const brume_source *source,
+                                   brume_error *error)
 {
     const char *rest = strstr(source->location, "://") + 3;
     const char *token = source->password ? source->password : getenv("BRUME_SPARK_TOKEN");
@@ -485,7 +486,7 @@ static brume_status spark_driver_open(brume_engine *engine, const brume_source *
         if (strcmp(sources[i].location, sources[0].location) != 0)
             return brume_fail(error, BRUME_EUNSUPPORTED, "register both with the same URL",
                               "tables of different Spark URLs cannot be read in one query");
-    BRUME_TRY(connect(state, &sources[0], error));
+    BRUME_TRY(connect_server(state, &sources[0], error));
     for (size_t i = 0; i < count; i++) {
         if (!sources[i].relation) {
             BRUME_TRY(spark_open_table(engine, i, &sources[i], error));
