@@ -3,7 +3,6 @@
 #define BRUME_STATISTIC_QUANTILE_H
 
 #include <stdbool.h>
-
 #include <brume/statistic/quantile.h>
 
 struct brume_quantile {
@@ -30,9 +29,5 @@ static inline uint64_t quantile_gap(const brume_quantile *quantile, int64_t i, i
 {
     return (uint64_t)quantile_at(quantile, j) - (uint64_t)quantile_at(quantile, i);
 }
-
-/* The least k at which all data is gone and the whole range is possible; UINT64_MAX under the
- * public size, where no number of replacements empties the data. */
-uint64_t brume_quantile_emptying(const brume_quantile *quantile);
 
 #endif

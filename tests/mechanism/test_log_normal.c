@@ -8,7 +8,7 @@
 #include <brume/noise/grid_noise.h>
 
 #include "chance.h"
-#include "mechanism/smooth/log_normal_pair.h"
+#include "mechanism/smooth/smooth_lln.h"
 #include "random/tape.h"
 
 static brume_error error;

@@ -11,9 +11,8 @@
 #include "small_world.h"
 #include "synthetic_options.h"
 #include "synthetic/exact.h"
-#include "synthetic/fit.h"
-#include "synthetic/mwem.h"
 #include "synthetic/synthetic.h"
+#include "synthetic/mwem.h"
 
 enum { QUERIES = 4, METHODS = 6 };
 

@@ -11,7 +11,7 @@
 #include "random/tape.h"
 #include "small_world.h"
 #include "synthetic/exact.h"
-#include "synthetic/fit.h"
+#include "synthetic/synthetic.h"
 #include "synthetic/mwem.h"
 #include "synthetic_options.h"
 

@@ -2,6 +2,11 @@
  * the same number gives the same databases again. */
 #include "audit/query/neighbours.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +14,508 @@
 
 #include "audit/query/made_table.h"
 #include "audit/subsets.h"
-#include "audit/query/values.h"
 #include "base/error.h"
+#include "query/expression/literal.h"
+#include "query/plan/policy.h"
+#include "query/plan/question.h"
+
+/* The values of a row, in columns that have bounds; the others have any value. */
+typedef enum brume_row_choice {
+    BRUME_ROW_ANY,
+    BRUME_ROW_HIGH, /* at the bound */
+    BRUME_ROW_LOW,
+    BRUME_ROW_LOWER_THIRD, /* between the bounds */
+    BRUME_ROW_UPPER_THIRD,
+    BRUME_ROW_ABOVE, /* far beyond it */
+    BRUME_ROW_BELOW,
+    BRUME_ROW_MISSING,
+    BRUME_ROW_NOT_A_NUMBER, /* where the type has such a value, else missing */
+} brume_row_choice;
+
+typedef struct brume_recipe {
+    uint64_t others;    /* units with any values */
+    uint64_t low, high; /* units at the bounds, with the other values of the one that differs */
+    bool low_inside, high_inside; /* these are a third of the way inside */
+    uint64_t ends; /* units at each of the bounds, besides: enough for limits to be chosen well */
+    uint64_t end_rows; /* of each of these */
+    uint64_t spread;   /* units of 3 rows, and as many of 4, 6, 8, 12, 16, 24 and 32 */
+    uint64_t crowd; /* units that have the same values as the first row of the one that differs, */
+    bool crowd_everywhere;   /* and as many more as its first row in each of its groups */
+    brume_row_choice choice; /* of the unit that differs */
+    uint64_t groups, rows;   /* of it: rows in each of so many groups */
+    bool arrives; /* under replace: in the first database it has one row, of missing values */
+    bool shares;  /* the keys by which other tables are linked to it are those of other units */
+} brume_recipe;
+
+enum { BRUME_VALUES = 48 };
+
+typedef struct brume_values {
+    char *texts[BRUME_VALUES];
+    size_t count;     /* at least 1 */
+    size_t low, high; /* where the bounds are; equal: there are none */
+} brume_values;
+
+/* ---- values to try in a column, from what is public of it ---- */
+
+static void values_clear(brume_values *values)
+{
+    for (size_t i = 0; i < values->count; i++)
+        free(values->texts[i]);
+    *values = (brume_values){0};
+}
+
+static bool is_whole(const char *text)
+{
+    text += *text == '-' || *text == '+';
+    return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+static bool is_number(const char *text)
+{
+    char *end = NULL;
+    strtod(text, &end);
+    return end != text && !*end && strspn(text, "+-.0123456789eE") == strlen(text);
+}
+
+static bool is_whole_within(const char *text, int64_t low, int64_t high)
+{
+    errno = 0;
+    long long value = strtoll(text, NULL, 10);
+    return is_whole(text) && errno == 0 && value >= low && value <= high;
+}
+
+/* Does the text convert to the type on every engine? A row of another would be skipped, or be an
+ * error. */
+static bool fits(brume_type type, const char *text)
+{
+    char canonical[32];
+    switch (type.kind) {
+    case BRUME_TYPE_REFUSED:
+        return false;
+    case BRUME_TYPE_BOOLEAN:
+        return strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
+    case BRUME_TYPE_INTEGER:
+        return is_whole_within(text, INT32_MIN, INT32_MAX);
+    case BRUME_TYPE_BIGINT:
+        return is_whole_within(text, INT64_MIN, INT64_MAX);
+    case BRUME_TYPE_DECIMAL: /* half a unit of room: it may be rounded up */
+        return is_number(text) && !strpbrk(text, "eE") &&
+               fabs(strtod(text, NULL)) < pow(10, type.precision - type.scale) - 0.5;
+    case BRUME_TYPE_DOUBLE:
+        return is_number(text) && fabs(strtod(text, NULL)) < 1e150;
+    case BRUME_TYPE_TEXT:
+        return true;
+    case BRUME_TYPE_DATE:
+        return brume_literal_date(text, canonical);
+    case BRUME_TYPE_TIMESTAMP:
+        return brume_literal_timestamp(text, canonical);
+    }
+    return false;
+}
+
+/* The place of the value; it is added where it is new and there is room. False: out of memory. */
+static bool add(brume_values *values, const char *text, size_t *place)
+{
+    for (size_t i = 0; i < values->count; i++)
+        if (strcmp(values->texts[i], text) == 0) {
+            *place = i;
+            return true;
+        }
+    *place = values->count ? values->count - 1 : 0;
+    if (values->count == BRUME_VALUES)
+        return true;
+    char *copy = strdup(text);
+    if (!copy)
+        return false;
+    *place = values->count;
+    values->texts[values->count++] = copy;
+    return true;
+}
+
+/* A literal; around a number also its neighbours, since conditions turn there. */
+static bool add_literal(brume_values *values, brume_type type, const char *text)
+{
+    size_t place;
+    char near[40];
+    if (!fits(type, text))
+        return true;
+    bool good = add(values, text, &place);
+    bool number = brume_type_is_number(type) && strlen(text) < 16;
+    for (int step = -1; good && number && step <= 1; step += 2) {
+        snprintf(near, sizeof near, "%.10g", strtod(text, NULL) + step);
+        if (fits(type, near))
+            good = add(values, near, &place);
+    }
+    return good;
+}
+
+/* Every 'text' and every number that stands in the SQL. */
+static bool add_literals(brume_values *values, brume_type type, const char *sql)
+{
+    bool good = true;
+    while (good && *sql) {
+        char text[80];
+        size_t length = 0;
+        if (*sql == '\'') {
+            for (sql++; *sql && (*sql != '\'' || sql[1] == '\''); sql++) {
+                sql += *sql == '\''; /* doubled */
+                if (length + 1 < sizeof text)
+                    text[length++] = *sql;
+            }
+            sql += *sql != 0;
+        } else if (isdigit((unsigned char)*sql)) {
+            for (; isdigit((unsigned char)*sql) || *sql == '.'; sql++)
+                if (length + 1 < sizeof text)
+                    text[length++] = *sql;
+        } else if (isalpha((unsigned char)*sql) || *sql == '_') {
+            sql += strspn(sql, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+            continue;
+        } else {
+            sql++;
+            continue;
+        }
+        text[length] = 0;
+        good = add_literal(values, type, text);
+    }
+    return good;
+}
+
+/* A few values of the type, where nothing better is known. */
+static bool add_plain(brume_values *values, brume_type type)
+{
+    static const char *const plain[] = {"0",          "1",          "2",          "3",
+                                        "true",       "false",      "2020-01-01", "2020-06-15",
+                                        "2021-12-31", "1999-02-28", "a",          "b"};
+    size_t place;
+    bool good = true;
+    for (size_t i = 0; good && i < sizeof plain / sizeof *plain; i++)
+        if (fits(type, plain[i]))
+            good = add(values, plain[i], &place);
+    return good;
+}
+
+/* Those of `column`, with the literals of `sql` that fit its type. Free with values_clear,
+ * also after a failure. */
+static brume_status values_find(const brume_policy_column *column, const char *sql,
+                                brume_values *out, brume_error *error)
+{
+    size_t place;
+    bool good = true;
+    *out = (brume_values){0};
+    if (column->low && column->high)
+        good = add(out, column->low, &out->low) && add(out, column->high, &out->high);
+    for (size_t i = 0; good && i < column->domain_count; i++)
+        good = add(out, column->domain[i], &place);
+    good = good && add_literals(out, column->type, sql);
+    if (good && !column->domain && !(column->low && column->high))
+        good = add_plain(out, column->type);
+    if (good && out->count == 0)
+        good = add(out, "", &place); /* missing */
+    return good ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for an audit");
+}
+
+/* Add what is public of `other`, a column of the same name in another table: they may be joined on.
+ */
+static brume_status values_share(const brume_policy_column *other, brume_type type,
+                                 brume_values *values, brume_error *error)
+{
+    const char *const bounds[] = {other->low, other->high};
+    size_t place;
+    bool good = true;
+    for (size_t i = 0; good && i < 2; i++)
+        good = !bounds[i] || !fits(type, bounds[i]) || add(values, bounds[i], &place);
+    for (size_t i = 0; good && i < other->domain_count; i++)
+        good = !fits(type, other->domain[i]) || add(values, other->domain[i], &place);
+    return good ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for an audit");
+}
+
+/* A value between the column's bounds, this share of the way up; "" where it has none. */
+static void values_between(const brume_policy_column *column, double share, char text[64])
+{
+    text[0] = 0;
+    if (!column->low || !column->high || !brume_type_is_number(column->type))
+        return;
+    double low = strtod(column->low, NULL), high = strtod(column->high, NULL);
+    bool whole = column->type.kind == BRUME_TYPE_INTEGER || column->type.kind == BRUME_TYPE_BIGINT;
+    snprintf(text, 64, whole ? "%.0f" : "%.4f", low + share * (high - low));
+    if (!fits(column->type, text))
+        text[0] = 0;
+}
+
+/* A value far above the column's bounds, or far below; "" where it has none or its type has no such
+ * value. */
+static void values_beyond(const brume_policy_column *column, bool above, char text[64])
+{
+    text[0] = 0;
+    if (!column->low || !column->high || !brume_type_is_number(column->type))
+        return;
+    double low = strtod(column->low, NULL), high = strtod(column->high, NULL);
+    for (double times = 10; times > .1; times /= 2) { /* as far as the type lets it */
+        double beyond = above ? high + times * (high - low) + 1 : low - times * (high - low) - 1;
+        snprintf(text, 64, "%.0f", beyond);
+        if (fits(column->type, text))
+            return;
+    }
+    text[0] = 0;
+}
+
+/* Unit number `unit`, as a value of the column. BRUME_EUNSUPPORTED where its type has too few. */
+static brume_status values_unit(const brume_policy_column *column, unsigned unit, char text[64],
+                                brume_error *error)
+{
+    enum { WHOLE_DIGITS = 4 }; /* of the largest number of a unit */
+    brume_type type = column->type;
+    bool date = type.kind == BRUME_TYPE_DATE || type.kind == BRUME_TYPE_TIMESTAMP;
+    bool few = type.kind == BRUME_TYPE_DECIMAL && type.precision - type.scale < WHOLE_DIGITS;
+    if (strcmp(column->native, "UUID") == 0)
+        snprintf(text, 64, "00000000-0000-0000-0000-%012u", unit);
+    else if (type.kind == BRUME_TYPE_BOOLEAN || strncmp(column->native, "ENUM(", 5) == 0 || few)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
+                          "units of the type %.40s cannot be made for an audit", column->native);
+    else
+        snprintf(text, 64, date ? "%u-01-01" : "%u", date ? 1000 + unit : unit); /* below 9999 */
+    return BRUME_OK;
+}
+
+/* ---- recipes for neighbouring tables ---- */
+
+enum {
+    FEW = 6,
+    SHARING = 60,
+    MANY = 40,
+    MOST_GROUPS = 16,
+    MOST_ROWS = 4096,
+    MOST_CROWD = 4096,
+    MOST_ENDS = 400,
+    MOST_SPREAD = 40
+};
+
+/* How many rows: one, two, as many as may count, twice as many groups and rows, or very many. */
+typedef enum size { ONE, TWO, ALLOWED, TWICE, VERY_MANY } size;
+
+typedef struct plain_recipe {
+    brume_row_choice choice;
+    size size, ends_size;
+    bool low_inside, high_inside, arrives, shares; /* the first two: of low and high */
+    uint64_t others;
+    double low, high, ends, spread; /* times 1/epsilon */
+} plain_recipe;
+
+static const plain_recipe plains[] = {
+    {.choice = BRUME_ROW_HIGH},
+    {.choice = BRUME_ROW_HIGH, .size = ALLOWED},
+    {.choice = BRUME_ROW_LOW},
+    {.choice = BRUME_ROW_LOW, .size = ALLOWED}, /* negative totals */
+    {.choice = BRUME_ROW_HIGH, .size = TWICE},
+    {.choice = BRUME_ROW_LOW, .size = TWICE},
+    {.choice = BRUME_ROW_ABOVE},
+    {.choice = BRUME_ROW_BELOW},
+    {.choice = BRUME_ROW_ANY, .size = ALLOWED, .others = FEW},
+    {.choice = BRUME_ROW_MISSING},
+    {.choice = BRUME_ROW_NOT_A_NUMBER, .others = FEW},
+    {.choice = BRUME_ROW_HIGH, .low = 3}, /* averages: all but one are low */
+    {.choice = BRUME_ROW_HIGH, .low = 12},
+    {.choice = BRUME_ROW_LOW, .high = 12},
+    {.choice = BRUME_ROW_LOW, .low = 1, .high = 1, .low_inside = true, .high_inside = true},
+    {.choice = BRUME_ROW_HIGH, .low = 3, .high = 3, .low_inside = true, .high_inside = true},
+    {.choice = BRUME_ROW_HIGH, .size = ALLOWED, .others = MANY},
+    {.choice = BRUME_ROW_ANY, .size = TWICE, .others = FEW},
+};
+
+/* With a threshold: the unit's first key or value has so many others, times the threshold, or all
+ * of its keys have. */
+static const struct {
+    brume_row_choice choice;
+    size size;
+    double crowd;
+    bool everywhere;
+} crowded[] = {
+    {BRUME_ROW_ANY, ONE, 1, false},      {BRUME_ROW_HIGH, ONE, 1, false},
+    {BRUME_ROW_HIGH, ALLOWED, 1, false}, {BRUME_ROW_HIGH, ONE, 2, false},
+    {BRUME_ROW_HIGH, TWICE, 2, false},   {BRUME_ROW_LOW, ONE, 2, false},
+    {BRUME_ROW_ANY, TWICE, 1, true},     {BRUME_ROW_ANY, TWICE, 2, true},
+};
+
+enum { PLAINS = sizeof plains / sizeof *plains, CROWDED = sizeof crowded / sizeof *crowded };
+
+/* ---- for what a query measures ---- */
+
+/* Both numbers behind a mean are seen where the rows are so many that an error is shown, and their
+ * mean is so far from the bounds that it is not cut. */
+static const plain_recipe of_means[] = {
+    {.choice = BRUME_ROW_HIGH, .low = 12, .high = 12},
+    {.choice = BRUME_ROW_HIGH, .size = ALLOWED, .ends = 12, .ends_size = ALLOWED}};
+
+/* The choice of a limit sees so many units at once, in a bin of small totals or in any, of one row
+ * or of several; the unit that differs has more than any limit, so that it adds all that a unit
+ * may, or two rows, which are above the limit and below twice the limit. */
+static const plain_recipe of_limits[] = {
+    {.choice = BRUME_ROW_HIGH, .size = TWICE, .ends = 60},
+    {.choice = BRUME_ROW_HIGH, .size = TWICE, .high = 160},
+    {.choice = BRUME_ROW_LOW, .size = TWICE, .high = 160},
+    {.choice = BRUME_ROW_HIGH, .size = TWO, .ends = 60},
+    {.choice = BRUME_ROW_HIGH, .size = TWICE, .ends = 60, .ends_size = ALLOWED},
+    {.choice = BRUME_ROW_HIGH, .size = VERY_MANY, .ends = 60, .spread = 12}};
+
+/* A unit whose rows do not count in the first database, and do in the second: what is counted moves
+ * by a limit then, as large as it may be chosen. */
+static const plain_recipe of_replacing[] = {
+    {.choice = BRUME_ROW_HIGH, .size = ALLOWED, .arrives = true},
+    {.choice = BRUME_ROW_HIGH, .size = TWICE, .ends = 60, .ends_size = ALLOWED, .arrives = true}};
+
+/* Rows that are linked to two units each: one of its own, and to all of them the one that differs.
+ */
+static const plain_recipe of_links = {.choice = BRUME_ROW_HIGH, .others = SHARING, .shares = true};
+
+/* A quantile q beyond the bulk is rarely drawn, and one unit there makes it likelier by as much as
+ * a unit may, and all of the bulk less likely by as much. Of m units q m are at the lower bound,
+ * the others a third of the way inside of the upper one; above those the utility is lower by (1 -
+ * q) m, at a rate of epsilon/(2 q): m is such that this is 2, where the place beyond is a twentieth
+ * or so. For quantiles up to the middle the same upside down. */
+static plain_recipe of_quantile(const brume_recipe_hints *hints, double ends)
+{
+    bool upper = hints->quantile > .5;
+    double far = fmin(fmax(hints->quantile, 1 - hints->quantile), .98), near = 1 - far;
+    double units = 4 * far / near;
+    return (plain_recipe){.choice = upper ? BRUME_ROW_HIGH : BRUME_ROW_LOW,
+                          .size = ONE,
+                          .low = units * (upper ? far : near),
+                          .high = units * (upper ? near : far),
+                          .low_inside = !upper,
+                          .high_inside = upper,
+                          .ends = ends};
+}
+
+enum { SPECIALS = 16 };
+
+static size_t add_all(const plain_recipe *from, size_t count, plain_recipe *to)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = from[i];
+    return count;
+}
+
+/* Those that the hints ask for; how many. */
+static size_t specials_of(const brume_recipe_hints *hints, plain_recipe out[SPECIALS])
+{
+    size_t count = 0;
+    if (hints->means)
+        count += add_all(of_means, sizeof of_means / sizeof *of_means, out + count);
+    if (hints->limits)
+        count += add_all(of_limits, sizeof of_limits / sizeof *of_limits, out + count);
+    if (hints->replace)
+        count += add_all(of_replacing, sizeof of_replacing / sizeof *of_replacing, out + count);
+    if (hints->quantiles)
+        out[count++] = of_quantile(hints, 0);
+    if (hints->quantiles && hints->limits)
+        out[count++] = of_quantile(hints, 60);
+    if (hints->shared)
+        out[count++] = of_links;
+    return count;
+}
+
+/* ---- all of them: the plain ones, the crowded ones, the special ones ---- */
+
+static size_t ordinary(const brume_recipe_hints *hints)
+{
+    return hints->threshold > 0 ? PLAINS + CROWDED : PLAINS;
+}
+
+/* How many there are. */
+static size_t recipe_count(const brume_recipe_hints *hints)
+{
+    plain_recipe specials[SPECIALS];
+    return ordinary(hints) + specials_of(hints, specials);
+}
+
+static uint64_t at_most(double count, uint64_t most)
+{
+    return count < (double)most ? (uint64_t)fmax(count, 0) : most;
+}
+
+/* Rows in each of so many groups. */
+static void choose_size(uint64_t *groups, uint64_t *rows, size chosen, const brume_policy *policy)
+{
+    *groups = *rows = 1;
+    if (chosen == ONE || (!policy->unit && !policy->link_column))
+        return;
+    if (chosen == TWO || chosen == VERY_MANY) {
+        *rows = chosen == TWO ? 2 : 128;
+        return;
+    }
+    /* where the owner has no ceiling, a few are enough to be cut or not */
+    uint64_t times = chosen == TWICE ? 2 : 1;
+    uint64_t most_groups = policy->max_groups ? policy->max_groups : 2;
+    uint64_t most_rows = policy->max_rows ? policy->max_rows : 3;
+    *groups = times * (most_groups < MOST_GROUPS ? most_groups : MOST_GROUPS);
+    uint64_t most = MOST_ROWS / *groups;
+    *rows = times * (most_rows < most ? most_rows : most);
+}
+
+static brume_recipe recipe_of(const plain_recipe *of, double epsilon, const brume_policy *policy)
+{
+    enum { MOST_END_ROWS = 8 };
+    double inverse = 1 / fmax(epsilon, 1e-3);
+    uint64_t groups, rows;
+    choose_size(&groups, &rows, of->ends_size, policy);
+    brume_recipe recipe = {.choice = of->choice,
+                           .others = of->others,
+                           .low = at_most(ceil(of->low * inverse), MOST_CROWD),
+                           .high = at_most(ceil(of->high * inverse), MOST_CROWD),
+                           .low_inside = of->low_inside,
+                           .high_inside = of->high_inside,
+                           .ends = at_most(ceil(of->ends * inverse), MOST_ENDS),
+                           .end_rows = rows < MOST_END_ROWS ? rows : MOST_END_ROWS,
+                           .spread = at_most(ceil(of->spread * inverse), MOST_SPREAD),
+                           .arrives = of->arrives,
+                           .shares = of->shares};
+    choose_size(&recipe.groups, &recipe.rows, of->size, policy);
+    if (of->shares) /* a row for each of them */
+        recipe.groups = of->others;
+    return recipe;
+}
+
+/* Recipe `number`, for a table with this policy. */
+static brume_recipe brume_recipe_of(size_t number, const brume_recipe_hints *hints,
+                                    const brume_policy *policy)
+{
+    if (number < PLAINS)
+        return recipe_of(&plains[number], hints->epsilon, policy);
+    if (number >= ordinary(hints)) {
+        plain_recipe specials[SPECIALS] = {{0}};
+        size_t count = specials_of(hints, specials), which = number - ordinary(hints);
+        return recipe_of(&specials[which < count ? which : 0], hints->epsilon, policy);
+    }
+    brume_recipe recipe = {.end_rows = 1};
+    double threshold = (double)hints->threshold;
+    double crowd = crowded[number - PLAINS].crowd;
+    recipe.choice = crowded[number - PLAINS].choice;
+    /* just below it, where one unit more shows the key e^epsilon times as often */
+    choose_size(&recipe.groups, &recipe.rows, crowded[number - PLAINS].size, policy);
+    recipe.crowd_everywhere = crowded[number - PLAINS].everywhere;
+    recipe.crowd = at_most(crowd == 1 ? threshold - 1 : crowd * threshold,
+                           MOST_CROWD / (recipe.crowd_everywhere ? recipe.groups : 1));
+    return recipe;
+}
+
+/* What the unit has in the first database under replace. */
+static brume_row_choice row_opposite(brume_row_choice choice)
+{
+    switch (choice) {
+    case BRUME_ROW_HIGH:
+    case BRUME_ROW_MISSING:
+    case BRUME_ROW_NOT_A_NUMBER:
+        return BRUME_ROW_LOW;
+    case BRUME_ROW_LOW:
+        return BRUME_ROW_HIGH;
+    case BRUME_ROW_ABOVE:
+        return BRUME_ROW_BELOW;
+    case BRUME_ROW_BELOW:
+        return BRUME_ROW_ABOVE;
+    default:
+        return BRUME_ROW_ANY;
+    }
+}
 
 enum { PUBLIC_ROWS = 12, SPREAD_STEPS = 8 };
 
@@ -46,7 +551,7 @@ void brume_neighbours_close(brume_neighbours *all)
         return;
     for (size_t t = 0; all->values && t < all->question->table_count; t++) {
         for (size_t c = 0; all->values[t] && c < all->question->policies[t]->column_count; c++)
-            brume_values_clear(&all->values[t][c]);
+            values_clear(&all->values[t][c]);
         free(all->values[t]);
     }
     free(all->values);
@@ -165,7 +670,7 @@ static const char *cell_of(const brume_policy_column *column, const brume_values
     bool bounded = values->low != values->high;
     brume_row_choice choice = of->choice;
     if (bounded && choice == BRUME_ROW_ANY && of->turn > 0) { /* groups have keys of their own */
-        brume_values_between(column, (1 + (double)(of->turn % (STEPS - 1))) / STEPS, text);
+        values_between(column, (1 + (double)(of->turn % (STEPS - 1))) / STEPS, text);
         return text[0] ? text : values->texts[place];
     }
     if (!bounded || choice == BRUME_ROW_ANY)
@@ -177,11 +682,11 @@ static const char *cell_of(const brume_policy_column *column, const brume_values
         return values->texts[values->low];
     case BRUME_ROW_LOWER_THIRD:
     case BRUME_ROW_UPPER_THIRD:
-        brume_values_between(column, choice == BRUME_ROW_LOWER_THIRD ? 1 / 3. : 2 / 3., text);
+        values_between(column, choice == BRUME_ROW_LOWER_THIRD ? 1 / 3. : 2 / 3., text);
         return text;
     case BRUME_ROW_ABOVE:
     case BRUME_ROW_BELOW:
-        brume_values_beyond(column, choice == BRUME_ROW_ABOVE, text);
+        values_beyond(column, choice == BRUME_ROW_ABOVE, text);
         return text;
     case BRUME_ROW_NOT_A_NUMBER:
         return column->type.kind == BRUME_TYPE_DOUBLE ? "NaN" : "";
@@ -209,7 +714,7 @@ static brume_status write_row(const brume_neighbours *all, size_t table, unsigne
                 is_shared_key(all->question, table, column->name))
                 whose = FIRST_OTHER + (unsigned)(of->turn % all->recipe.others);
             whose = number_in(all->question, table, column->name, whose);
-            status = brume_values_unit(column, whose, made[c], error);
+            status = values_unit(column, whose, made[c], error);
             texts[c] = made[c];
         }
     }
@@ -273,7 +778,7 @@ static brume_status write_differing(const brume_neighbours *all, bool second, br
 {
     const brume_recipe *recipe = &all->recipe;
     bool replaced = all->adjacency == BRUME_REPLACE && !second;
-    brume_row_choice choice = replaced ? brume_row_opposite(recipe->choice) : recipe->choice;
+    brume_row_choice choice = replaced ? row_opposite(recipe->choice) : recipe->choice;
     /* under replace the first database has groups of its own */
     uint64_t turn = replaced ? recipe->groups : 0;
     bool arrives = replaced && recipe->arrives;
@@ -372,7 +877,7 @@ static size_t private_tables(const brume_question *question)
 
 size_t brume_neighbours_count(const brume_question *question, const brume_recipe_hints *hints)
 {
-    return private_tables(question) * brume_recipe_count(hints);
+    return private_tables(question) * recipe_count(hints);
 }
 
 /* The table that differs: the private ones in turn, for each recipe. */
@@ -422,11 +927,11 @@ static brume_status find_column(const brume_question *question, size_t table,
                                 const brume_policy_column *column, const char *sql,
                                 brume_values *values, brume_error *error)
 {
-    BRUME_TRY(brume_values_find(column, sql, values, error));
+    BRUME_TRY(values_find(column, sql, values, error));
     for (size_t t = 0; t < question->table_count; t++) {
         const brume_policy_column *other = brume_policy_find(question->policies[t], column->name);
         if (t != table && other)
-            BRUME_TRY(brume_values_share(other, column->type, values, error));
+            BRUME_TRY(values_share(other, column->type, values, error));
     }
     return BRUME_OK;
 }

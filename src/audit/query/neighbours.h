@@ -1,18 +1,37 @@
 /* Two neighbouring databases for the tables of a question, made from its policies alone.
  *
- * 1. Units with rows of public values (values.h, recipe.h). Under add-remove the second database
- *    has one unit more in one of the tables, or in all tables of a dataset that are linked; under
- *    replace one unit has other rows in one of the tables.
+ * 1. Units with rows of public values. Under add-remove the second database has one unit more in
+ *    one of the tables, or in all tables of a dataset that are linked; under replace one unit has
+ *    other rows in one of the tables.
  * 2. In linked tables every unit has keys of its own, so that its rows lead to its own unit. Keys
- * of different tables meet, and where a recipe says so, the unit that differs has the keys of other
- *    units: rows that are linked to them are its rows too while it is there, and stay when it goes.
+ *    of different tables meet, and where a recipe says so, the unit that differs has the keys of
+ *    other units: rows that are linked to them are its rows too while it is there, and stay when
+ *    it goes.
  * 3. The sources of the datasets are never read: the tables are CSV files in a folder of their own,
  *    or constants in the SQL that a server runs (made_table.h). */
 #ifndef BRUME_AUDIT_NEIGHBOURS_H
 #define BRUME_AUDIT_NEIGHBOURS_H
 
-#include "audit/query/recipe.h"
 #include "query/plan/question.h"
+
+/* Which units the tables of an audit have, and what the unit that differs has: a list of recipes,
+ * each of which attacks something else. Any of them gives neighbours; the draws say which tell
+ * most.
+ *
+ * Most other units have one row each, so that no limit has to choose among their rows: what differs
+ * is what the one unit does. Some have several, so that the limits that are chosen rise. */
+
+/* What the price says of a query. */
+typedef struct brume_recipe_hints {
+    uint64_t threshold; /* units that a private key or an undeclared mode needs; 0: there is none */
+    double epsilon;
+    bool limits;     /* what one unit may add is chosen as part of the answer */
+    bool replace;    /* a unit is replaced by another */
+    bool shared;     /* rows may be linked to several units */
+    bool means;      /* a sum and a number of values are measured for a mean */
+    bool quantiles;  /* there is one, */
+    double quantile; /* this one */
+} brume_recipe_hints;
 
 typedef struct brume_neighbours brume_neighbours;
 

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "command/frame/call.h"
-#include "mechanism/smooth/log_normal_pair.h"
+#include "mechanism/smooth/smooth_lln.h"
 
 /* The finite part of ln(p/q) under p, and the mass where q is 0. */
 static brume_status typed_moments(const brume_loss_source *source, bool reversed, double *mean,

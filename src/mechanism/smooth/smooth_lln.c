@@ -4,12 +4,121 @@
  * pure exp(3 sigma^2/2) s, and two steps of rho a and b make (sqrt(a) + sqrt(b))^2.
  * sigma is the positive root of 5 e sigma^3 - 5 t sigma^2 - t = 0, e = sqrt(2 rho): the least
  * standard deviation for this t. Any sigma is sound; s is made for it. proofs/smooth_noise.md. */
+#include "mechanism/smooth/smooth_lln.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
 #include <brume/mechanism/smooth.h>
 
 #include "base/error.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
 #include "mechanism/smooth/trial.h"
+
+/* The two laws that neighbours give Laplace-log-normal noise: quadrature with the trapezoidal rule.
+ *
+ * Promises: the integrands are smooth on the three parts into which the kinks 0 and `shift` cut the
+ * line; each part is mapped to the whole line such that the integrand falls off at least
+ * exponentially, where the rule converges faster than any power of its step. */
+
+enum { NORMAL_POINTS = 52 * 24, LINE_POINTS = 140 * 12 };
+static const double normal_step = 1. / 24, line_step = 1. / 12;
+
+typedef struct two_laws {
+    double sigma, shift, widening;
+    double factor[NORMAL_POINTS], weight[NORMAL_POINTS]; /* e^(-sigma y), and its law */
+    double *p, *q;
+    size_t count;
+} two_laws;
+
+static void prepare_normal(two_laws *pair)
+{
+    for (int i = 0; i < NORMAL_POINTS; i++) {
+        double y = -12 + i * normal_step; /* far to the right: the tail of Z comes from there */
+        pair->factor[i] = exp(-pair->sigma * y);
+        pair->weight[i] = normal_step * exp(-y * y / 2) / sqrt(2 * acos(-1)) * pair->factor[i] / 2;
+    }
+}
+
+/* The density of Z at distance z from 0: that of a Laplace variable, averaged over its scale. */
+static double density(const two_laws *pair, double z)
+{
+    double sum = 0;
+    for (int i = 0; i < NORMAL_POINTS; i++)
+        sum += pair->weight[i] * exp(-z * pair->factor[i]);
+    return sum;
+}
+
+/* One point, at a distance from 0 and one from `shift`. */
+static void add_point(two_laws *pair, double from_zero, double from_shift, double weight)
+{
+    double p = weight * density(pair, from_zero);
+    double q = weight * density(pair, from_shift / pair->widening) / pair->widening;
+    if (p < 1e-280 || q < 1e-280)
+        return;
+    pair->p[pair->count] = p;
+    pair->q[pair->count++] = q;
+}
+
+/* All parts in order along the line: left of both kinks, between them, right of both. */
+static void add_points(two_laws *pair)
+{
+    double gap = fabs(pair->shift);
+    double left_zero = pair->shift < 0 ? gap : 0, right_zero = gap - left_zero;
+    for (int i = LINE_POINTS - 1; i >= 0; i--) {
+        double away = exp(-40 + i * line_step);
+        add_point(pair, away + left_zero, away + right_zero, away * line_step);
+    }
+    for (int i = 0; gap > 0 && i < LINE_POINTS / 2; i++) {
+        double x = -35 + i * line_step, part = 1 / (1 + exp(-x)), rest = 1 / (1 + exp(x));
+        bool zero_first = pair->shift > 0;
+        add_point(pair, gap * (zero_first ? part : rest), gap * (zero_first ? rest : part),
+                  gap * part * rest * line_step);
+    }
+    for (int i = 0; i < LINE_POINTS; i++) {
+        double away = exp(-40 + i * line_step);
+        add_point(pair, away + right_zero, away + left_zero, away * line_step);
+    }
+}
+
+brume_status brume_log_normal_pair(double sigma, double shift, double stretch, double **p,
+                                   double **q, size_t *count, brume_error *error)
+{
+    if (!(sigma >= .05 && sigma <= 2))
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "'sigma' is %.17g, must be in [0.05, 2]",
+                          sigma);
+    if (!(fabs(shift) <= 100))
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "'shift' is %.17g, must be in [-100, 100]",
+                          shift);
+    if (!(fabs(stretch) <= 10))
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "'stretch' is %.17g, must be in [-10, 10]",
+                          stretch);
+    size_t room = 2 * LINE_POINTS + LINE_POINTS / 2;
+    two_laws *made = malloc(sizeof *made);
+    if (made)
+        *made = (two_laws){.sigma = sigma,
+                           .shift = shift,
+                           .widening = exp(stretch),
+                           .p = calloc(room, sizeof *made->p),
+                           .q = calloc(room, sizeof *made->q)};
+    if (!made || !made->p || !made->q) {
+        if (made) {
+            free(made->p);
+            free(made->q);
+        }
+        free(made);
+        return brume_no_memory(error, "a quadrature");
+    }
+    prepare_normal(made);
+    add_points(made);
+    *p = made->p;
+    *q = made->q;
+    *count = made->count;
+    free(made);
+    return BRUME_OK;
+}
 
 static double best_sigma(double epsilon, double t)
 {

@@ -3,11 +3,10 @@
  * Z = X e^(sigma Y), X standard Laplace, Y standard normal. With noise scaled to smooth sensitivity
  * the outputs of neighbours are, in units of one scale, Z and shift + e^stretch Z, |shift| <= s and
  * |stretch| <= t. */
-#ifndef BRUME_MECHANISM_LOG_NORMAL_PAIR_H
-#define BRUME_MECHANISM_LOG_NORMAL_PAIR_H
+#ifndef BRUME_MECHANISM_SMOOTH_SMOOTH_LLN_H
+#define BRUME_MECHANISM_SMOOTH_SMOOTH_LLN_H
 
 #include <stddef.h>
-
 #include <brume/status.h>
 
 /* Points and weights of a quadrature of the line: p[i] is the weight times the density of Z, q[i]
