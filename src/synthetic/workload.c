@@ -1,5 +1,5 @@
-/* A workload: linear queries that are to be answered together. How they are answered is in weights.c
- * (one query, or all cells of many marginals). */
+/* A workload: linear queries that are to be answered together. How they are answered is in
+ * weights.c (one query, or all cells of many marginals). */
 #include "synthetic/workload.h"
 
 #include <math.h>
