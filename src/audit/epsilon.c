@@ -699,7 +699,7 @@ static double judged(const brume_partition *bins, const brume_bin_counts counts[
 {
     double p = 0, q = 0, n = 0;
     for (int half = 0; half < 2; half++) {
-        brume_bin_event event;
+        brume_bin_event event = {0};
         const brume_bin_counts same[2] = {counts[half], counts[half]};
         partition_choose(bins, same, true, promise, choosing, &event);
         for (size_t i = 0; i < bins->count; i++) {
@@ -715,7 +715,7 @@ static double judged(const brume_partition *bins, const brume_bin_counts counts[
 static double promised(const brume_partition *bins, const brume_bin_counts counts[2],
                        brume_promise *promise, const aim *of)
 {
-    brume_bin_event event;
+    brume_bin_event event = {0};
     return partition_choose(bins, counts, false, promise, of, &event);
 }
 

@@ -2,7 +2,8 @@
  * that another package may bring (the Python one does).
  *
  * It is the file that the program or $BRUME_DUCKDB names, else libduckdb.so where libraries are
- * found, and must be of a tested version (libduckdb_version.h), which need not be that of <duckdb.h>.
+ * found, and must be of a tested version (libduckdb_version.h), which need not be that of
+ * <duckdb.h>.
  *
  * A file that calls DuckDB includes this in place of <duckdb.h>, and calls nothing of it before
  * brume_libduckdb_load has succeeded. The functions have their own names and types. */

@@ -595,7 +595,7 @@ static void step_blocks(void *context, size_t piece, uint64_t first, uint64_t la
 {
     table_pass *work = context;
     size_t inner = work->workload->inner;
-    double *row = malloc(inner * sizeof *row), total = 0;
+    double *row = calloc(inner, sizeof *row), total = 0;
     uint64_t known = UINT64_MAX;
     work->failed[piece] = !row;
     for (uint64_t block = first; block < last && row; block++) {

@@ -430,7 +430,7 @@ static brume_status read_values(statement_line *line, size_t column, uint8_t *al
 /* A comparison, after which the box allows less. On error it is to be cleared all the same. */
 static brume_status line_comparison(statement_line *line, brume_box *box, brume_error *error)
 {
-    size_t column;
+    size_t column = 0;
     BRUME_TRY(line_column(line, &column, error));
     uint32_t size = brume_schema_size(line->schema, column);
     uint8_t *allowed = calloc(size, 1);
@@ -506,7 +506,7 @@ static brume_status read_marginal(text_reader *all, brume_error *error)
         if (count > 0)
             BRUME_TRY(line_step(&all->line, error)); /* over the comma */
         brume_token name = all->line.next;
-        size_t column;
+        size_t column = 0;
         BRUME_TRY(line_column(&all->line, &column, error));
         for (size_t i = 0; i < count; i++)
             if (columns[i] == column)
@@ -562,7 +562,7 @@ static brume_status read_histogram(text_reader *all, brume_error *error)
 
 static brume_status read_ranges(text_reader *all, bool prefixes, brume_error *error)
 {
-    size_t column;
+    size_t column = 0;
     BRUME_TRY(line_column(&all->line, &column, error));
     const brume_schema *schema = all->line.schema;
     uint32_t size = brume_schema_size(schema, column);

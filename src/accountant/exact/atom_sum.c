@@ -347,22 +347,22 @@ static bool join(brume_atom_sum *sum, const brume_masses *c, double step, double
     return count <= most_atoms;
 }
 
-/* The subsampled Gaussian among the laws; NULL if there is none. */
-static const brume_law *sampled_law(const brume_law *laws, size_t count)
+/* Which of the laws is a subsampled Gaussian; `count` if there is none. */
+static size_t sampled_law(const brume_law *laws, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (brume_law_is_sampled_gaussian(&laws[i]))
-            return &laws[i];
-    return NULL;
+    size_t found = 0;
+    while (found < count && !brume_law_is_sampled_gaussian(&laws[found]))
+        found++;
+    return found;
 }
 
-/* Take one draw of a subsampled Gaussian in the place of the Laplaces; false if there are more
- * draws, or Laplaces too. */
-static bool take_sampled(brume_atom_sum *sum, const brume_law *laws, size_t count,
-                         const brume_law *law)
+/* Take one draw of a subsampled Gaussian, laws[sampled], in the place of the Laplaces; false if
+ * there are more draws, or Laplaces too. */
+static bool take_sampled(brume_atom_sum *sum, const brume_law *laws, size_t count, size_t sampled)
 {
+    const brume_law *law = &laws[sampled];
     for (size_t i = 0; i < count; i++)
-        if (&laws[i] != law &&
+        if (i != sampled &&
             (brume_law_is_sampled_gaussian(&laws[i]) || brume_law_is_laplace(&laws[i])))
             return false;
     sum->sampled = true;
@@ -374,20 +374,20 @@ static bool take_sampled(brume_atom_sum *sum, const brume_law *laws, size_t coun
 brume_atom_sum *brume_atom_sum_open(const brume_law *laws, size_t count, double least, double delta)
 {
     enum { MOST_LAWS = 12 };
-    const brume_law *sampled = sampled_law(laws, count);
+    size_t sampled = sampled_law(laws, count);
     if (count > MOST_LAWS || !(delta > 1e-200) || !(delta <= 1))
         return NULL;
     brume_atom_sum *sum = calloc(1, sizeof *sum);
     if (!sum)
         return NULL;
-    if (sampled)
+    if (sampled < count)
         least = -INFINITY; /* its losses are not bounded: every atom counts */
     double depth = 46 - log(delta), above = 0, work = 0;
     sum->floor_ = exp(-depth);
     brume_masses masses[MOST_LAWS] = {{0}};
     bool alive = few_laplace_open(laws, count, BRUME_LOWER_SIDE, &sum->few[0]) &&
                  few_laplace_open(laws, count, BRUME_UPPER_SIDE, &sum->few[1]) &&
-                 (!sampled || take_sampled(sum, laws, count, sampled));
+                 (sampled == count || take_sampled(sum, laws, count, sampled));
     sum->place = calloc(2, sizeof *sum->place);
     alive = alive && sum->place;
     if (alive) {

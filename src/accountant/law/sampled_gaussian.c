@@ -32,7 +32,7 @@ static long double log_ratio(const brume_law *law, long double x)
 }
 
 BRUME_BODY void sampled_logits_body(const double *restrict place, size_t count, double square,
-                                          double *restrict out)
+                                    double *restrict out)
 {
     for (size_t j = 0; j < count; j++) {
         double t = (2 * place[j] - 1) / (2 * square);

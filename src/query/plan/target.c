@@ -160,12 +160,13 @@ bool brume_target_bar(const brume_terms *terms, size_t aggregate, brume_bar_rang
     default:
         return false;
     }
-    if (isnan(width) && !limit)
+    bool guessed = isnan(width);
+    if (guessed && !limit)
         return false;
     double cut = brume_terms_allowance(terms, aggregate);
     bool about = limit && limit->source == BRUME_LIMIT_AUTO;
-    *out = isnan(width) ? plausible(terms, (size_t)measure, limit)
-                        : (brume_bar_range){width + cut, width + cut, about};
+    *out = guessed ? plausible(terms, (size_t)measure, limit)
+                   : (brume_bar_range){width + cut, width + cut, about};
     return !isnan(out->low);
 }
 

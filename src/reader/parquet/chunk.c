@@ -569,7 +569,7 @@ static void spread(void *values, size_t size, const uint64_t *valid, size_t star
 static brume_parquet_fault read_rows(brume_parquet_chunk *chunk, size_t start, size_t count,
                                      brume_batch_column *out)
 {
-    uint64_t good[WORDS];
+    uint64_t good[WORDS] = {0};
     size_t present = count;
     bool all = true;
     if (!chunk->column->optional)

@@ -331,12 +331,6 @@ static void parquet_schema_clear(brume_parquet_schema *schema)
     *schema = (brume_parquet_schema){0};
 }
 
-brume_status brume_parquet_damaged(const char *location, brume_error *error)
-{
-    return brume_fail(error, BRUME_ESOURCE, "restore it, or write it again", "'%s' is damaged",
-                      location);
-}
-
 brume_status brume_parquet_pread(int file, uint64_t start, void *bytes, size_t length,
                                  const char *location, brume_error *error)
 {

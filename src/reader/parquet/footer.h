@@ -8,6 +8,7 @@
 
 #include <brume/status.h>
 
+#include "base/error.h"
 #include "base/type.h"
 #include "reader/parquet/codec.h"
 
@@ -102,7 +103,11 @@ BRUME_MUST_USE brume_status brume_parquet_footer_read(int file, uint64_t size, c
 void brume_parquet_footer_clear(brume_parquet_footer *footer);
 
 /* ESOURCE: "'location' is damaged". */
-brume_status brume_parquet_damaged(const char *location, brume_error *error);
+static inline brume_status brume_parquet_damaged(const char *location, brume_error *error)
+{
+    return brume_fail(error, BRUME_ESOURCE, "restore it, or write it again", "'%s' is damaged",
+                      location);
+}
 
 /* All of these bytes of a file, or ESOURCE. */
 BRUME_MUST_USE brume_status brume_parquet_pread(int file, uint64_t start, void *bytes,

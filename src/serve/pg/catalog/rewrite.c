@@ -256,6 +256,13 @@ static PgQuery__Node *parse(rewriting *all, const char *sql)
     return made;
 }
 
+/* The i-th argument of a call, or what a cast converts. */
+static PgQuery__Node **argument_of(PgQuery__Node *node, size_t i)
+{
+    return node->node_case == PG_QUERY__NODE__NODE_TYPE_CAST ? &node->type_cast->arg
+                                                             : &node->func_call->args[i];
+}
+
 /* The node becomes what is parsed; what was in it is freed, and the first two arguments of a call,
  * or what is cast, become these nodes (NULL: they stay). */
 static void become(rewriting *all, PgQuery__Node *node, const char *sql, PgQuery__Node *first,
@@ -263,10 +270,7 @@ static void become(rewriting *all, PgQuery__Node *node, const char *sql, PgQuery
 {
     PgQuery__Node *made = parse(all, sql), old, *given[] = {first, second};
     for (size_t i = 0; i < 2 && given[i]; i++) {
-        PgQuery__Node **place = made && made->node_case == PG_QUERY__NODE__NODE_TYPE_CAST
-                                    ? &made->type_cast->arg
-                                : made ? &made->func_call->args[i]
-                                       : NULL;
+        PgQuery__Node **place = made ? argument_of(made, i) : NULL;
         pg_query__node__free_unpacked(place ? *place : given[i], NULL);
         if (place)
             *place = given[i];
@@ -282,14 +286,14 @@ static void become(rewriting *all, PgQuery__Node *node, const char *sql, PgQuery
 /* The node becomes the argument of this call. */
 static void wrap(rewriting *all, PgQuery__Node *node, const char *sql)
 {
-    PgQuery__Node *inner = malloc(sizeof *inner);
-    if (!inner) {
-        give_up(all, "no memory", "");
+    PgQuery__Node *made = parse(all, sql);
+    if (!made)
         return;
-    }
-    *inner = *node;
-    pg_query__node__init(node);
-    become(all, node, sql, inner, NULL);
+    PgQuery__Node *argument = *argument_of(made, 0), old = *argument;
+    *argument = *node;
+    *node = *made;
+    *made = old;
+    pg_query__node__free_unpacked(made, NULL);
 }
 
 /* Words that DuckDB reserves and PostgreSQL, which prints them, does not: with a space behind them
