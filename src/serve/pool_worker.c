@@ -282,9 +282,11 @@ static void run_job(brume_pool *pool, pool_job *job)
         result.status = brume_fail(&result.error, BRUME_ECANCELLED, NULL,
                                    "the call was cancelled; nothing was spent");
     job->leaving = true; /* from here on nobody stops it or gives it up */
-    pthread_mutex_unlock(&pool->lock);
-    brume_session_close(session);
-    pthread_mutex_lock(&pool->lock);
+    if (session) {       /* without one the lock is kept: what was tried can be stopped all along */
+        pthread_mutex_unlock(&pool->lock);
+        brume_session_close(session);
+        pthread_mutex_lock(&pool->lock);
+    }
     if (result.status == BRUME_ECANCELLED && job->is_late)
         snprintf(result.error.hint, sizeof result.error.hint,
                  "the server's deadline of %g s had passed", pool->options.deadline);
@@ -467,9 +469,15 @@ void brume_pool_stop_job(brume_pool *pool, pool_job *job)
         return;
     job->stoppers++; /* the worker does not close the session before this is 0 again */
     brume_session *session = job->session;
-    pthread_mutex_unlock(&pool->lock);
-    brume_session_cancel(session);
-    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        pthread_mutex_unlock(&pool->lock);
+        brume_session_cancel(session);
+        pthread_mutex_lock(&pool->lock);
+        if (!job->session || brume_session_stopping(session))
+            break;
+        /* its call has not begun, and did not hear */
+        brume_pool_wait(pool, brume_pool_now() + 0.005);
+    }
     job->stoppers--;
     pthread_cond_broadcast(&pool->changed);
 }

@@ -46,6 +46,21 @@ static void cancelling_returns_at_once(void **state)
     brume_pool_close(pool, 1);
 }
 
+/* A session hears of cancelling only while its call runs. */
+static void a_job_whose_call_has_not_begun_is_cancelled(void **state)
+{
+    (void)state;
+    brume_pool *pool = open_pool(1, 10, 0, 0.05);
+    noted runs;
+    uint64_t id = put(pool, "query", "{\"dataset\":\"a\",\"late\":true,\"nap\":2}", &runs, NULL);
+    while (!atomic_load(&sessions.not_begun))
+        nap(0.005);
+    brume_pool_cancel(pool, id);
+    wait_for(&runs);
+    assert_int_equal(runs.status, BRUME_ECANCELLED);
+    brume_pool_close(pool, 1);
+}
+
 /* 7 */
 static void closing_answers_every_job(void **state)
 {
@@ -133,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_are_cancelled),
         cmocka_unit_test(cancelling_returns_at_once),
+        cmocka_unit_test(a_job_whose_call_has_not_begun_is_cancelled),
         cmocka_unit_test(closing_answers_every_job),
         cmocka_unit_test(closing_does_not_lose_answers),
         cmocka_unit_test(every_job_ends_once),

@@ -16,7 +16,7 @@
 
 struct brume_session {
     char user[64];
-    atomic_bool cancelled;
+    atomic_bool begun, cancelled;
     atomic_int phase;
     void (*tell)(void *context, brume_session_phase_word phase);
     void *tell_context;
@@ -65,7 +65,15 @@ void brume_session_cancel(brume_session *session)
 {
     while (atomic_load(&sessions.cancelling_takes_long))
         nap(0.005);
-    atomic_store(&session->cancelled, true);
+    if (atomic_load(&session->begun))
+        atomic_store(&session->cancelled, true);
+    else
+        atomic_store(&sessions.not_begun, false);
+}
+
+const char *brume_session_stopping(const brume_session *session)
+{
+    return atomic_load(&((brume_session *)(uintptr_t)session)->cancelled) ? "interrupted" : NULL;
 }
 
 brume_session_phase_word brume_session_phase(const brume_session *session)
@@ -116,6 +124,12 @@ static brume_status obey(brume_session *session, const json_t *told, char **answ
 {
     const char *dataset = json_string_value(json_object_get(told, "dataset"));
     int of = dataset && strcmp(dataset, "b") == 0;
+    if (json_is_true(json_object_get(told, "late"))) {
+        atomic_store(&sessions.not_begun, true);
+        while (atomic_load(&sessions.not_begun))
+            nap(0.005);
+    }
+    atomic_store(&session->begun, true);
     int now = atomic_fetch_add(&sessions.running[of], 1) + 1;
     raise_to(&sessions.most_running, now + atomic_load(&sessions.running[!of]));
     if (!of)

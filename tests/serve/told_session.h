@@ -4,6 +4,7 @@
  *
  *   {"dataset": "a" | "b",
  *    "say": TEXT that is added to `order` when the call starts,
+ *    "late": true where it begins only after it was cancelled,
  *    "nap": seconds that it takes unless it is cancelled,
  *    "hang": true where it goes on until `release_all`, whoever cancels it,
  *    "record": true where it then writes to the ledger,
@@ -25,6 +26,7 @@ extern struct told_sessions {
     atomic_int opened, closed;          /* sessions */
     atomic_bool release_all;            /* ends what hangs */
     atomic_bool cancelling_takes_long;  /* an engine that takes its time to be told */
+    atomic_bool not_begun;              /* a call waits until it was cancelled in vain */
     double recorded;                    /* when the last call wrote to the ledger */
     char order[4096];                   /* what was said, in the order of starts */
 } sessions;
