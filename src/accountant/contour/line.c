@@ -407,7 +407,9 @@ static double spacing_for(const brume_line *line, double epsilon, double c, doub
         double other = chernoff_point(c, i);
         double moment = brume_cumulant_rough(line->laws, line->law_count, other, NULL);
         double bound = moment - other * epsilon - fmin(lead, height) + need;
-        best = fmin(best, bound / (other - c));
+        double here = bound / (other - c);
+        if (here < best) /* fmin here ends gcc 12 for arm64 with an internal error */
+            best = here;
     }
     return best > 0 && best < INFINITY ? fmax(spacing, best) : spacing;
 }
