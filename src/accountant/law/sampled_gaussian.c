@@ -346,7 +346,7 @@ static void fill_shifted(brume_law *law, size_t from, double angle, double power
     size_t count = p->count - from < BLOCK ? p->count - from : BLOCK;
     double square = law->a * law->a, q = law->rate, sign = law->reversed ? -1 : 1;
     double cosine = cos(angle), sine = sin(angle), half = sin(0.5 * angle);
-    double t[BLOCK], less[BLOCK], whole[BLOCK], excess[BLOCK], log_size[BLOCK], z_im[BLOCK];
+    double t[BLOCK] = {0}, less[BLOCK], whole[BLOCK], excess[BLOCK], log_size[BLOCK], z_im[BLOCK];
     bool small = false;
     sampled_logits(p->place + from, count, square, t);
     brume_vector_expm1(t, less, count);
