@@ -16,6 +16,7 @@
 #include <brume/version.h>
 
 #include "base/error.h"
+#include "base/library.h"
 #include "command/command.h"
 #include "engine/libduckdb.h"
 #include "engine/libpq.h"
@@ -59,6 +60,20 @@ static version_text libpq_version(void)
     return text;
 }
 
+/* Of a library that is opened by its file when a server is asked or started: what its function
+ * without arguments says, after the name in "libcurl/7.88.1 OpenSSL/3.0.20". */
+static version_text late_version(const char *file, const char *function)
+{
+    const char *(*say)(void) = NULL;
+    void *library = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+    if (!library || !brume_library_find(library, function, &say))
+        return as_text("");
+    const char *slash = strchr(say(), '/');
+    version_text text = as_text(slash ? slash + 1 : say());
+    text.text[strcspn(text.text, " ")] = 0;
+    return text;
+}
+
 typedef struct library {
     const char *name;
     version_text version;
@@ -77,7 +92,9 @@ static json_t *libraries_json(void)
         {"flint", as_text(FLINT_VERSION)},
         {"gmp", as_text(gmp_version)},
         {"jansson", as_text(jansson_version_str())},
+        {"libcurl", late_version("libcurl.so.4", "curl_version")},
         {"libfyaml", as_text(fy_library_version())},
+        {"libmicrohttpd", late_version("libmicrohttpd.so.12", "MHD_get_version")},
         {"libpg_query", as_text(PG_VERSION)},
         {"libpq", libpq_version()},
         {"lz4", as_text(LZ4_versionString())},
@@ -101,7 +118,7 @@ static void write_text(const brume_call *call, json_t *libraries, const char *pl
     const char *name;
     json_t *version;
     json_object_foreach (libraries, name, version)
-        fprintf(call->out, "%-12s %s\n", name,
+        fprintf(call->out, "%-13s %s\n", name,
                 json_is_string(version) ? json_string_value(version) : "not installed");
 }
 
@@ -130,9 +147,10 @@ static const char *const examples[] = {"version", "version --json", NULL};
 const brume_command brume_command_version = {
     .name = "version",
     .summary = "say which brume this is, and with which libraries it runs",
-    .description = "The version of brume, of each library that it uses, and the machine; what a "
-                   "report of a fault should have. DuckDB and libpq are loaded for it, and null in "
-                   "--json where they cannot be. 'brume --version' says the first line alone.",
+    .description =
+        "The version of brume, of each library that it uses, and the machine; what a "
+        "report of a fault should have. What is loaded late, DuckDB for one, is loaded for "
+        "it, and null in --json where it cannot be. 'brume --version' says the first line alone.",
     .examples = examples,
     .run = run,
 };
