@@ -7,14 +7,14 @@
 #include <flint/fmpz.h>
 #include <flint/fmpz_vec.h>
 
-#if __has_include(<flint/arb.h>) /* FLINT 3 */
+#if __FLINT_VERSION >= 3
 #include <flint/acb.h>
 #include <flint/acb_calc.h>
 #include <flint/acb_hypgeom.h>
 #include <flint/arb.h>
 #include <flint/arb_hypgeom.h>
 #include <flint/arb_poly.h>
-#else /* FLINT 2 */
+#else
 #include <acb.h>
 #include <acb_calc.h>
 #include <acb_hypgeom.h>

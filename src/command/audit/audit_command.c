@@ -174,7 +174,7 @@ static brume_status answer(const subject *of, bool second, command_said *out, br
                                                                         : line->words[i];
     brume_status status = call_it(line, words, out, error);
     forget_names(out->answer, table, written);
-    out->written = read_file(written);
+    out->written = status == BRUME_OK ? read_file(written) : NULL;
     unlink(written);
     free(written);
     return status;

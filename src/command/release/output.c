@@ -115,7 +115,7 @@ static void write_more(brume_call *call, const json_t *more)
         if (json_is_array(value) &&
             (json_array_size(value) != 2 || !json_is_number(json_array_get(value, 0))))
             continue;
-        fprintf(call->out, "%s%s%s", any ? ", " : brume_dim(call), any ? "" : "", name);
+        fprintf(call->out, "%s%s", any ? ", " : brume_dim(call), name);
         if (json_is_array(value)) {
             fprintf(call->out, " %s to",
                     brume_shortest(json_number_value(json_array_get(value, 0))).text);

@@ -253,19 +253,28 @@ int64_t brume_key_start_of(const char *unit, int64_t day, int64_t *next)
     return first.integer;
 }
 
+static const char units[] = " year quarter month week day ";
+
+/* Is the text one of these words, each of which has a space before and after it? */
+static bool is_one_of(const char *words, const char *text)
+{
+    char word[24];
+    if (!text)
+        return false;
+    snprintf(word, sizeof word, " %.20s ", text);
+    return strstr(words, word) != NULL;
+}
+
 const brume_expression *brume_key_date_of(const brume_expression *key, bool *by_hour)
 {
     static const char fields[] = " year quarter month day dow isodow doy hour ";
-    static const char units[] = " year quarter month week day ";
     const brume_expression *plain = brume_key_without_widening(key);
-    char word[24];
     *by_hour = false;
-    snprintf(word, sizeof word, " %.20s ", plain->text ? plain->text : "");
-    if (plain->operation == BRUME_OPERATION_EXTRACT && strstr(fields, word)) {
+    if (plain->operation == BRUME_OPERATION_EXTRACT && is_one_of(fields, plain->text)) {
         *by_hour = strcmp(plain->text, "hour") == 0;
         return brume_key_without_widening(plain->arguments[0]);
     }
-    if (plain->operation == BRUME_OPERATION_DATE_TRUNC && strstr(units, word))
+    if (plain->operation == BRUME_OPERATION_DATE_TRUNC && is_one_of(units, plain->text))
         return brume_key_without_widening(plain->arguments[0]);
     return plain->type.kind == BRUME_TYPE_DATE ? plain : NULL;
 }
@@ -341,11 +350,8 @@ static values range_of_parts(search *in, brume_row_scope scope, const brume_expr
  * them, as timestamps. */
 static values range_of_starts(search *in, brume_row_scope scope, const brume_expression *key)
 {
-    static const char units[] = " year quarter month week day ";
-    char word[24];
     values made = {0};
-    snprintf(word, sizeof word, " %.20s ", key->text ? key->text : "");
-    if (key->operation != BRUME_OPERATION_DATE_TRUNC || !strstr(units, word))
+    if (key->operation != BRUME_OPERATION_DATE_TRUNC || !is_one_of(units, key->text))
         return made;
     int64_t low, high;
     if (!brume_key_limits(scope, key->arguments[0], &low, &high) || low < BRUME_FIRST_DAY ||

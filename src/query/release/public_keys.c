@@ -175,7 +175,7 @@ static brume_status open_tables(brume_ledger *ledger, const brume_question *ques
 typedef struct key_values {
     brume_arena *arena;
     size_t key_count;
-    const brume_type *types;
+    brume_type types[MOST_KEYS];
     const char **texts;
     size_t count, room; /* of texts */
     bool known;         /* few enough, and each can be written down */
@@ -252,12 +252,10 @@ static brume_status read_part(brume_ledger *ledger, const brume_question *questi
                               brume_error *error)
 {
     brume_key plain[MOST_KEYS] = {{0}}; /* of the sets that have them */
-    brume_type types[MOST_KEYS];
     for (size_t k = 0; k < to->key_count; k++) {
         plain[k].plain = plain[k].expression = question->query->keys[keys[k]].plain;
-        types[k] = plain[k].plain->type;
+        to->types[k] = plain[k].plain->type;
     }
-    to->types = types;
     brume_query asked = {.from = join_tables(part),
                          .where = part->where,
                          .keys = plain,
@@ -277,7 +275,6 @@ static brume_status read_part(brume_ledger *ledger, const brume_question *questi
     free(sql);
     free(places);
     brume_engine_close(engine);
-    to->types = NULL;
     return status;
 }
 

@@ -122,7 +122,7 @@ static size_t write_some(brume_pg_wire *wire, const void *from, size_t length)
                 return (size_t)gone;
             if (gone < 0 && errno == EINTR)
                 continue;
-            waits = errno == EAGAIN ? POLLOUT : 0;
+            waits = gone < 0 && errno == EAGAIN ? POLLOUT : 0;
         }
         if (!waits || !wait_for(wire, waits, until))
             return 0;
