@@ -25,6 +25,8 @@
 #include <brume/status.h>
 
 #include "base/error.h"
+#include "base/json_real.h"
+#include "base/read_number.h"
 
 typedef enum brume_option_type {
     BRUME_OPTION_FLAG,   /* given or not */
@@ -156,22 +158,12 @@ const char *brume_call_operand(const brume_call *call, size_t index);
 BRUME_MUST_USE brume_status brume_call_one_of(const brume_call *call, const char *first,
                                               const char *second, brume_error *error);
 
-/* The same strict reading of numbers for text that is not an option: a decimal such as 12, 0.5 or
- * 1e-6, finite, nothing before or after. `what` is quoted in the error. */
-BRUME_MUST_USE brume_status brume_read_real(const char *text, const char *what, double *out,
-                                            brume_error *error);
-BRUME_MUST_USE brume_status brume_read_count(const char *text, const char *what, uint64_t *out,
-                                             brume_error *error);
-
 /* --- writing the answer (output.c) ------------------------------------------------------------ */
 
 /* The one object of --json; takes over `object`. NULL is taken as a failed allocation, so that
  * json_pack may be written in place. Reals are as in command/frame/json_text.h. */
 BRUME_MUST_USE brume_status brume_call_write_json(brume_call *call, json_t *object,
                                                   brume_error *error);
-
-/* A real for JSON: null where it is not finite. */
-json_t *brume_json_real(double value);
 
 /* A line for a person that is no part of the answer, if the host has somebody to tell. */
 void brume_call_note(const brume_call *call, const char *format, ...) BRUME_PRINTF(2, 3);

@@ -1,15 +1,8 @@
-/* Words for adjacencies, as the command line and the journal write them, and what the files of
- * src/ledger share about datasets. */
+/* What the files of src/ledger share about datasets. */
 #ifndef BRUME_LEDGER_DATASET_H
 #define BRUME_LEDGER_DATASET_H
 
 #include "ledger/ledger.h"
-
-/* "add-remove", "replace", "edge". */
-const char *brume_adjacency_word(brume_adjacency adjacency);
-
-/* False if the word is none of them; *out is untouched then. */
-bool brume_adjacency_parse(const char *word, brume_adjacency *out);
 
 /* Is the dataset one that needs no protection, by the policy that the journal states? */
 BRUME_MUST_USE brume_status brume_dataset_is_public(brume_ledger *ledger, const char *name,

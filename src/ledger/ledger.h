@@ -70,6 +70,12 @@ void brume_ledger_close(brume_ledger *ledger);
 
 /* ---- datasets ---- */
 
+/* An adjacency as the command line and the journal write it: "add-remove", "replace", "edge". */
+const char *brume_adjacency_word(brume_adjacency adjacency);
+
+/* False if the word is none of them; *out is untouched then. */
+bool brume_adjacency_parse(const char *word, brume_adjacency *out);
+
 typedef struct brume_registration {
     const char *name;         /* unique, not empty */
     const char *source;       /* identity of the source; the same one twice is refused */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ledger/dataset.h"
+#include "ledger/ledger.h"
 #include "ledger/journal.h"
 #include "ledger/mark.h"
 #include "ledger/user_row.h"

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "ledger/amend.h"
-#include "ledger/dataset.h"
+#include "ledger/ledger.h"
 #include "ledger/journal.h"
 #include "ledger/store.h"
 #include "ledger/user_row.h"

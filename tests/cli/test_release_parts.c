@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "command/release/statistic.h"
+#include "query/statistic/release.h"
 
 /* All pairs of values of a range, centred as releases centre them. Rejects: a share that a pair
  * exceeds, and one that is above what a fine range reaches. */

@@ -4,7 +4,6 @@
  * brume_call_flush lets parts of it go before, where the host takes them. */
 #include "command/frame/output.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -67,11 +66,6 @@ brume_status brume_call_write_json(brume_call *call, json_t *object, brume_error
     if (failed || fputc('\n', call->out) == EOF)
         return brume_no_memory(error, "the answer");
     return BRUME_OK;
-}
-
-json_t *brume_json_real(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
 }
 
 const char *brume_bold(const brume_call *call)

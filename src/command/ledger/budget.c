@@ -6,7 +6,7 @@
 #include "command/host.h"
 #include "command/ledger/open_ledger.h"
 #include "command/user/typed_user.h"
-#include "ledger/dataset.h"
+#include "ledger/ledger.h"
 
 /* What is the user's own of it: "mine", null where there is no allotment. */
 static brume_status add_mine(const brume_call *call, brume_ledger *ledger, const char *dataset,

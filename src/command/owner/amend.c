@@ -7,7 +7,7 @@
 #include "command/owner/changes.h"
 #include "command/owner/declare.h"
 #include "command/ledger/open_ledger.h"
-#include "ledger/dataset.h"
+#include "ledger/ledger.h"
 
 /* What may be amended: the option, and the word for it in the history. */
 static const struct {

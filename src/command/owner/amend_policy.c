@@ -9,7 +9,7 @@
 #include "command/owner/policy_file.h"
 #include "command/owner/register_policy.h"
 #include "command/owner/typed_budget.h"
-#include "ledger/dataset.h"
+#include "ledger/ledger.h"
 
 /* ---- what stays ---- */
 

@@ -8,7 +8,7 @@
 
 #include "command/frame/wrap.h"
 #include "command/owner/typed_budget.h"
-#include "ledger/dataset.h"
+#include "ledger/ledger.h"
 
 /* The JSON of a value as an owner types it; the caller frees it. NULL: none, or no memory. */
 static char *typed_text(const json_t *value)

@@ -5,7 +5,7 @@
 
 #include "command/ledger/open_ledger.h"
 #include "command/frame/table.h"
-#include "ledger/dataset.h"
+#include "ledger/ledger.h"
 
 /* A dataset of several tables has the names of these, and the units that they have. */
 static json_t *tables_to_json(const brume_dataset *dataset, const json_t *tables)

@@ -7,7 +7,7 @@
 #include "command/owner/yaml.h"
 #include "engine/driver.h"
 #include "engine/files.h"
-#include "ledger/dataset.h"
+#include "ledger/ledger.h"
 
 typedef struct policy_writer {
     FILE *out;

@@ -9,7 +9,7 @@
 #include "command/owner/register_policy.h"
 #include "command/owner/typed_budget.h"
 #include "engine/location.h"
-#include "ledger/dataset.h"
+#include "ledger/ledger.h"
 
 /* The operand SOURCE as the options declare it. */
 static brume_status find_source(const brume_call *call, brume_found_source *found,

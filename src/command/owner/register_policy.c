@@ -8,7 +8,7 @@
 #include "command/owner/declare.h"
 #include "command/owner/policy_file.h"
 #include "command/owner/typed_budget.h"
-#include "ledger/dataset.h"
+#include "ledger/ledger.h"
 
 /* ---- by what it is known ---- */
 

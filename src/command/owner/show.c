@@ -7,7 +7,7 @@
 #include "command/owner/policy_file.h"
 #include "command/owner/register_policy.h"
 #include "command/ledger/open_ledger.h"
-#include "ledger/dataset.h"
+#include "ledger/ledger.h"
 
 static json_t *budget_to_json(const brume_filter *filter)
 {

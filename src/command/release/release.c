@@ -1,136 +1,130 @@
-/* brume release: one statistic of a file, with noise that fits it.
+/* brume release: one statistic of a file or of a registered dataset (query/statistic/statistic.h).
  *
- * Promises: the price is the one printed; nothing but the answer depends on a row; a test that
- * fails is an answer too ("released": false, exit 0). */
-#include "command/host.h"
-#include "command/release/release.h"
-
-#include "command/frame/input.h"
-#include "command/frame/watch.h"
-#include "command/ledger/open_ledger.h"
-#include "ledger/dataset.h"
-#include "query/release/charged.h"
+ * Promises: the words typed become a question, its answer becomes text or JSON. */
+#include "command/release/words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    brume_status (*run)(brume_release *release, brume_error *error);
-    unsigned adjacencies;
-} statistics[] = {
-    {"count", brume_release_count, BRUME_ADD_REMOVE | BRUME_REPLACE},
-    {"sum", brume_release_sum, BRUME_ADD_REMOVE | BRUME_REPLACE},
-    {"mean", brume_release_mean, BRUME_ADD_REMOVE | BRUME_REPLACE},
-    {"variance", brume_release_variance, BRUME_ADD_REMOVE | BRUME_REPLACE},
-    {"quantile", brume_release_quantile, BRUME_ADD_REMOVE | BRUME_REPLACE},
-    {"median", brume_release_quantile, BRUME_ADD_REMOVE | BRUME_REPLACE},
-    {"iqr", brume_release_interquartile, BRUME_ADD_REMOVE | BRUME_REPLACE},
-    {"mode", brume_release_keys, BRUME_ADD_REMOVE | BRUME_REPLACE},
-    {"histogram", brume_release_keys, BRUME_ADD_REMOVE | BRUME_REPLACE},
-    {"top-k", brume_release_keys, BRUME_ADD_REMOVE | BRUME_REPLACE},
-    {"reciprocal", brume_release_reciprocal, BRUME_ADD_REMOVE | BRUME_REPLACE},
-    {"triangles", brume_release_triangles, BRUME_EDGE},
-    {"gram", brume_release_gram, BRUME_ADD_REMOVE | BRUME_REPLACE},
-    {"covariance", brume_release_covariance, BRUME_ADD_REMOVE | BRUME_REPLACE},
-    {"regression", brume_release_regression, BRUME_ADD_REMOVE | BRUME_REPLACE},
-};
+#include "command/frame/input.h"
+#include "command/frame/readable.h"
+#include "command/frame/table.h"
+#include "command/frame/watch.h"
+#include "command/ledger/open_ledger.h"
 
-/* The words typed that all statistics share. */
-static brume_status read_price(brume_release *release, unsigned adjacencies, brume_error *error)
+/* ---- the answer as text ---- */
+
+/* A cell as text, a number in the decimals that its error leaves meaningful; the caller frees it.
+ */
+static char *cell_text(const json_t *cell, double error_95)
 {
-    const brume_call *call = release->call;
-    const char *adjacency = brume_call_text(call, "adjacency");
-    release->adjacency = !adjacency ? (adjacencies & BRUME_EDGE ? BRUME_EDGE : BRUME_ADD_REMOVE)
-                         : strcmp(adjacency, "replace") == 0 ? BRUME_REPLACE
-                         : strcmp(adjacency, "edge") == 0    ? BRUME_EDGE
-                                                             : BRUME_ADD_REMOVE;
-    if (!(adjacencies & (unsigned)release->adjacency))
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "%s is not defined under '--adjacency %s'",
-                          release->statistic, adjacency);
-    if (!brume_call_has(call, "epsilon") && !brume_call_has(call, "rho"))
-        return brume_fail(error, BRUME_EARGUMENT, "there is no default: --epsilon 1",
-                          "'--epsilon' is missing");
-    if (brume_call_has(call, "no-ledger") && brume_call_has(call, "ledger"))
-        return brume_fail(error, BRUME_EARGUMENT, NULL,
-                          "'--ledger' does not apply with '--no-ledger'");
-    BRUME_TRY(brume_release_price(call, "epsilon", &release->epsilon, error));
-    BRUME_TRY(brume_release_price(call, "delta", &release->delta, error));
-    release->cost_epsilon = release->epsilon;
-    release->cost_rho = release->error_95 = NAN;
-    release->released = true;
+    char *text = NULL;
+    if (json_is_real(cell) && isfinite(error_95))
+        return strdup(brume_value_and_error(json_real_value(cell), error_95, false).value.text);
+    int length = json_is_string(cell) ? asprintf(&text, "%s", json_string_value(cell))
+                 : json_is_integer(cell)
+                     ? asprintf(&text, "%lld", (long long)json_integer_value(cell))
+                 : json_is_real(cell)
+                     ? asprintf(&text, "%s", brume_shortest(json_real_value(cell)).text)
+                     : asprintf(&text, "none");
+    return length < 0 ? NULL : text;
+}
+
+/* The bar of a value, never below it; that of a whole number is whole where it was. */
+static brume_number_text bar_text(const json_t *value, double error_95)
+{
+    bool whole = (!value || json_is_integer(value)) && error_95 == floor(error_95);
+    return brume_value_and_error(0, error_95, whole).error;
+}
+
+/* The rows as a table: names, then a number; or one value a row. */
+static brume_status write_rows(brume_call *call, const json_t *rows, double error_95,
+                               brume_error *error)
+{
+    static const char *const heads[] = {"", "", ">", NULL};
+    const json_t *first = json_array_get(rows, 0);
+    size_t columns = json_is_array(first) ? json_array_size(first) : 1;
+    brume_table *table = NULL;
+    if (columns < 1 || columns > 3)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "a row of %zu cells", columns);
+    static const char *const one[] = {"", NULL};
+    BRUME_TRY(brume_table_open(columns == 1 ? one : heads + 3 - columns, &table, error));
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        for (size_t j = 0; j < columns; j++) {
+            const json_t *row = json_array_get(rows, i);
+            char *text = cell_text(json_is_array(row) ? json_array_get(row, j) : row, error_95);
+            brume_table_cell(table, "%s", text ? text : "");
+            free(text);
+        }
+    brume_status status = brume_table_write(table, call, error);
+    brume_table_close(table);
+    return status;
+}
+
+/* "threshold 14, s 0.69, t 0.034"; lists and flags that are not set are left to JSON. */
+static void write_more(brume_call *call, const json_t *more)
+{
+    const char *name;
+    json_t *value;
+    bool any = false;
+    json_object_foreach ((json_t *)more, name, value) {
+        if (!json_is_number(value) && !json_is_true(value) && !json_is_array(value))
+            continue;
+        if (json_is_array(value) &&
+            (json_array_size(value) != 2 || !json_is_number(json_array_get(value, 0))))
+            continue;
+        fprintf(call->out, "%s%s", any ? ", " : brume_dim(call), name);
+        if (json_is_array(value)) {
+            fprintf(call->out, " %s to",
+                    brume_shortest(json_number_value(json_array_get(value, 0))).text);
+            fprintf(call->out, " %s",
+                    brume_shortest(json_number_value(json_array_get(value, 1))).text);
+        } else if (!json_is_true(value)) {
+            fprintf(call->out, " %s", brume_shortest(json_number_value(value)).text);
+        }
+        any = true;
+    }
+    if (any)
+        fprintf(call->out, "%s\n", brume_plain(call));
+}
+
+static brume_status write_text(brume_call *call, const brume_release *release, brume_error *error)
+{
+    FILE *out = call->out;
+    if (!release->released)
+        fprintf(out, "not released: %s\n",
+                strcmp(release->method, "ptr") == 0
+                    ? "few changes of the data could make one row move the answer too far"
+                    : "the data is too near to data of another answer");
+    if (release->released && !release->rows) {
+        char *text = cell_text(release->value, release->error_95);
+        fprintf(out, "%s%s%s", brume_bold(call), text ? text : "", brume_plain(call));
+        free(text);
+        if (isfinite(release->error_95))
+            fprintf(out, "  ± %s at 95 %%", bar_text(release->value, release->error_95).text);
+        fprintf(out, "\n");
+    }
+    if (release->released && json_array_size(release->rows) > 0)
+        BRUME_TRY(write_rows(call, release->rows, release->error_95, error));
+    if (release->rows && isfinite(release->error_95))
+        fprintf(out, "each ± %s at 95 %%\n", bar_text(NULL, release->error_95).text);
+    fprintf(out, "%s%s by %s, %s", brume_dim(call), release->statistic, release->method,
+            brume_adjacency_word(release->adjacency));
+    if (isfinite(release->cost_epsilon))
+        fprintf(out, ", epsilon %s", brume_shortest(brume_release_shown_epsilon(release)).text);
+    if (release->cost_delta > 0)
+        fprintf(out, ", delta %s", brume_shortest(brume_release_shown_delta(release)).text);
+    if (isfinite(release->cost_rho))
+        fprintf(out, ", rho %s", brume_shortest(release->cost_rho).text);
+    fprintf(out, "%s\n", brume_plain(call));
+    write_more(call, release->more);
+    if (release->one_of_unit)
+        fprintf(out, "%sof each unit one row counts, chosen at random%s\n", brume_dim(call),
+                brume_plain(call));
     return BRUME_OK;
 }
 
-/* ---- without a ledger ---- */
-
-typedef brume_status (*statistic_run)(brume_release *release, brume_error *error);
-
-static brume_status run_on_file(brume_release *release, statistic_run statistic, const char *path,
-                                const brume_text_format *format, brume_bits *bits,
-                                brume_error *error)
-{
-    BRUME_TRY(brume_csv_open(path, format, &release->csv, error));
-    release->bits = bits;
-    brume_status status = statistic(release, error);
-    brume_csv_close(release->csv);
-    release->csv = NULL;
-    return status;
-}
-
-static brume_status run_without_ledger(brume_release *release, statistic_run statistic,
-                                       brume_bits *bits, brume_error *error)
-{
-    const brume_call *call = release->call;
-    const char *one = brume_call_text(call, "column"), *several = brume_call_text(call, "columns");
-    bool graph = strcmp(release->statistic, "triangles") == 0;
-    brume_input input = {0};
-    char *names = NULL;
-    if (asprintf(&names, "%s,%s,%s", one ? one : "", several ? several : "",
-                 graph ? "source,target" : "") < 0)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    brume_status status = brume_input_open(brume_call_operand(call, 1), names, &input, error);
-    if (status == BRUME_OK)
-        status = run_on_file(release, statistic, input.path, input.format, bits, error);
-    brume_input_close(&input);
-    free(names);
-    return status;
-}
-
-/* ---- from a registered dataset ---- */
-
-typedef struct charged_draw {
-    brume_release *release;
-    statistic_run statistic;
-    double rho; /* the price in rho; 0: it is paid in epsilon */
-} charged_draw;
-
-static bool is_within_price(const charged_draw *draw)
-{
-    const brume_release *release = draw->release;
-    bool paid = draw->rho > 0 ? isnan(release->cost_epsilon) && release->cost_rho <= draw->rho
-                              : release->cost_epsilon <= release->epsilon;
-    return paid && release->cost_delta <= release->delta;
-}
-
-/* Called when the price is on the ledger. */
-static brume_status draw_charged(void *context, const char *path, brume_bits *bits, json_t **answer,
-                                 brume_error *error)
-{
-    charged_draw *draw = context;
-    brume_release *release = draw->release;
-    json_decref(release->value); /* of the rehearsal */
-    json_decref(release->rows);
-    json_decref(release->more);
-    release->value = release->rows = release->more = NULL;
-    release->released = true;
-    release->error_95 = NAN;
-    BRUME_TRY(run_on_file(release, draw->statistic, path, &brume_rows_format, bits, error));
-    if (!is_within_price(draw))
-        return brume_fail(error, BRUME_EINTERNAL, NULL, "the release cost more than its price");
-    *answer = brume_release_to_json(release);
-    return *answer ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-}
+/* ---- the question ---- */
 
 /* Everything that was asked but the price, as one text: the options in their order. */
 static brume_status describe(const brume_call *call, char *what, size_t size, brume_error *error)
@@ -153,90 +147,59 @@ static brume_status describe(const brume_call *call, char *what, size_t size, br
     return BRUME_OK;
 }
 
-static brume_status run_charged(brume_call *call, brume_release *release, statistic_run statistic,
-                                brume_bits *bits, json_t **answer, brume_error *error)
+static brume_status run_charged(const brume_call *call, brume_release *release, json_t **answer,
+                                brume_error *error)
 {
     brume_ledger *ledger = NULL;
-    char what[4096], rho[BRUME_DECIMAL_TEXT];
-    charged_draw draw = {release, statistic, 0};
-    bool log_normal = brume_release_is_log_normal(release);
-    brume_charged charged = {.dataset = brume_call_operand(call, 1),
-                             .adjacency = release->adjacency,
-                             .epsilon = brume_call_text(call, "epsilon"),
-                             .rho = brume_call_text(call, "rho"),
-                             .delta = brume_call_text(call, "delta"),
-                             .what = what,
-                             .draw = draw_charged,
-                             .context = &draw};
-    if (log_normal) {
-        brume_decimal price;
-        BRUME_TRY(brume_release_rho(call, &price, &draw.rho, error));
-        brume_decimal_print(&price, rho, sizeof rho);
-        charged.epsilon = NULL;
-        charged.rho = rho;
-    } else if (charged
-                   .rho) { /* only log-normal noise takes it: say so before the budget is asked */
-        BRUME_TRY(brume_release_method(release, NULL, error));
-    }
-    BRUME_TRY(describe(call, what, sizeof what, error));
+    const char *dataset = brume_call_operand(call, 1);
+    char what[4096];
     const brume_watch *watch = NULL;
+    BRUME_TRY(describe(call, what, sizeof what, error));
     BRUME_TRY(brume_call_watch(call, &watch, error));
-    brume_dataset *dataset = NULL;
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
-    if (status != BRUME_OK) {
-        brume_hint_at_file(call, charged.dataset, error);
-        return status;
-    }
-    status = brume_open_dataset(call, ledger, charged.dataset, &dataset, error);
-    if (status == BRUME_OK && log_normal && dataset->filter.rule != BRUME_RULE_CONCENTRATED)
-        status = brume_fail(error, BRUME_EPOLICY,
-                            "take --noise cauchy or student, or laplace with a delta",
-                            "log-normal noise is paid in rho, and the budget of '%s' is of the "
-                            "rule %s",
-                            charged.dataset, brume_rule_word(dataset->filter.rule));
-    if (status == BRUME_OK) {
-        release->policy = dataset->policy;
-        status = brume_charged_release(ledger, &charged, bits, watch, answer, error);
-        release->policy = NULL;
-        release->one_of_unit = json_is_string(json_object_get(dataset->policy, "unit"));
-    }
-    if (status == BRUME_OK && release->one_of_unit &&
-        json_object_set_new(*answer, "rows_per_unit", json_integer(1)) != 0)
-        status = brume_no_memory(error, "the answer");
-    brume_dataset_close(dataset);
+    if (status == BRUME_OK)
+        status = brume_release_charged(release, ledger, dataset, what, watch, answer, error);
+    if (!ledger || status == BRUME_EUNKNOWN)
+        brume_hint_at_file(call, dataset, error);
     brume_ledger_close(ledger);
+    return status;
+}
+
+static brume_status run_on_file(const brume_call *call, brume_release *release, brume_error *error)
+{
+    brume_input input = {0};
+    bool graph = strcmp(release->statistic, "triangles") == 0;
+    brume_status status = brume_release_input(call, graph ? "source,target" : "", &input, error);
+    if (status == BRUME_OK)
+        status = brume_release_of_file(release, input.path, input.format, error);
+    brume_input_close(&input);
     return status;
 }
 
 static brume_status run(brume_call *call, brume_error *error)
 {
-    brume_release release = {.call = call, .statistic = brume_call_operand(call, 0)};
-    size_t which = 0;
-    while (strcmp(statistics[which].name, release.statistic) != 0)
-        which++; /* the operand is one of the choices */
-    BRUME_TRY(read_price(&release, statistics[which].adjacencies, error));
-    BRUME_TRY(brume_call_check_timeout(call, error));
-    brume_bits *bits = NULL;
+    brume_release_typed typed;
+    brume_release release = {0};
     json_t *answer = NULL;
-    BRUME_TRY(brume_bits_open(&bits, error));
-    brume_status status = BRUME_OK;
-    if (brume_call_has(call, "no-ledger")) {
-        status = run_without_ledger(&release, statistics[which].run, bits, error);
-    } else {
-        status = run_charged(call, &release, statistics[which].run, bits, &answer, error);
-        if (status == BRUME_OK)
-            brume_release_recall(&release, answer);
-    }
-    brume_bits_close(bits);
+    bool from_file = brume_call_has(call, "no-ledger");
+    BRUME_TRY(brume_release_typed_open(call, &typed, error));
+    brume_status status = brume_release_open(&typed.words, &release, error);
+    if (status == BRUME_OK && from_file && brume_call_has(call, "ledger"))
+        status = brume_fail(error, BRUME_EARGUMENT, NULL,
+                            "'--ledger' does not apply with '--no-ledger'");
+    if (status == BRUME_OK)
+        status = brume_call_check_timeout(call, error);
+    if (status == BRUME_OK)
+        status = from_file ? run_on_file(call, &release, error)
+                           : run_charged(call, &release, &answer, error);
     if (status == BRUME_OK && call->json)
         status = brume_call_write_json(
             call, answer ? json_incref(answer) : brume_release_to_json(&release), error);
     else if (status == BRUME_OK)
-        status = brume_release_write(call, &release, error);
+        status = write_text(call, &release, error);
     json_decref(answer);
-    json_decref(release.value);
-    json_decref(release.rows);
-    json_decref(release.more);
+    brume_release_clear(&release);
+    brume_release_typed_close(&typed);
     return status;
 }
 
@@ -423,7 +386,7 @@ const brume_command brume_command_release = {
         "--adjacency, --no-ledger and --ledger (histogram is by laplace where --domain is typed, "
         "covariance by gaussian where --delta is):\n"
 #define BRUME_RELEASE(statistic, method, options) statistic " by " method ": " options "\n"
-#include "command/release/release.def"
+#include "query/statistic/methods.def"
 #undef BRUME_RELEASE
         "\n--delta goes with --noise laplace, --degrees with student and --rho with lln. From a "
         "dataset log-normal noise (lln) is bought under the rule concentrated.",

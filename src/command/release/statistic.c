@@ -1,86 +1,12 @@
 /* brume statistic: a statistic of a file with its local sensitivity, smooth sensitivity and
  * distance to instability. For teaching: it is not private, and says so first. */
-#include "command/release/statistic.h"
+#include "command/release/words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "command/frame/input.h"
 #include "command/frame/table.h"
-#include "ledger/dataset.h"
-
-/* `options` are those that only some statistics take. */
-static const struct {
-    const char *name;
-    brume_status (*look)(const brume_release *input, brume_look *look, brume_error *error);
-    bool edges;
-    const char *options[4];
-} statistics[] = {
-    {"median", brume_look_quantile, false, {"column", "bounds"}},
-    {"quantile", brume_look_quantile, false, {"column", "bounds", "q"}},
-    {"iqr", brume_look_interquartile, false, {"column", "bounds"}},
-    {"mode", brume_look_mode, false, {"column", "domain"}},
-    {"reciprocal", brume_look_reciprocal, false, {"column"}},
-    {"triangles", brume_look_triangles, true, {"vertices"}},
-    {"regression", brume_look_regression, false, {"columns", "bounds", "at"}},
-};
-enum { STATISTICS = sizeof statistics / sizeof *statistics };
-
-uint64_t brume_look_bound(const brume_look *look)
-{
-    double steps = floor(look->beta / look->step) + (look->step < 1);
-    return steps < 0x1p62 ? (uint64_t)steps : UINT64_C(1) << 62;
-}
-
-json_t *brume_look_number(double value, double slack)
-{
-    char text[32];
-    if (!isfinite(value))
-        return json_null();
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (fabs(strtod(text, NULL) - value) <= slack)
-            break;
-    }
-    return json_real(strtod(text, NULL));
-}
-
-/* The adjacency typed, or the statistic's own. */
-static brume_status read_adjacency(const brume_call *call, bool edges, brume_release *input,
-                                   brume_error *error)
-{
-    const char *typed = brume_call_text(call, "adjacency");
-    input->adjacency = !typed                          ? (edges ? BRUME_EDGE : BRUME_ADD_REMOVE)
-                       : strcmp(typed, "replace") == 0 ? BRUME_REPLACE
-                       : strcmp(typed, "edge") == 0    ? BRUME_EDGE
-                                                       : BRUME_ADD_REMOVE;
-    if ((input->adjacency == BRUME_EDGE) != edges)
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "%s is not defined under '--adjacency %s'",
-                          input->statistic, typed);
-    return BRUME_OK;
-}
-
-static bool takes(size_t which, const char *option)
-{
-    static const char *const all[] = {"adjacency", "smoothness", "beta", "json", NULL};
-    bool found = false;
-    for (int i = 0; all[i]; i++)
-        found |= strcmp(all[i], option) == 0;
-    for (int i = 0; i < 4 && statistics[which].options[i]; i++)
-        found |= strcmp(statistics[which].options[i], option) == 0;
-    return found;
-}
-
-static brume_status check_options(const brume_call *call, size_t which, brume_error *error)
-{
-    for (size_t i = 0; i < call->command->option_count; i++) {
-        const char *option = call->command->options[i].name;
-        if (brume_call_has(call, option) && !takes(which, option))
-            return brume_fail(error, BRUME_EARGUMENT, NULL, "%s does not take '--%s'",
-                              statistics[which].name, option);
-    }
-    return BRUME_OK;
-}
 
 /* A local sensitivity in the statistic's units: both its ends may be off by half a step. */
 static json_t *local_json(const brume_look *look)
@@ -89,16 +15,15 @@ static json_t *local_json(const brume_look *look)
     return brume_look_number(steps * look->step, look->step < 1 && steps > 0 ? look->step : 0);
 }
 
-static json_t *to_json(const brume_release *input, const brume_look *look)
+static json_t *to_json(const char *statistic, const brume_look *look)
 {
     const brume_instability *found = &look->found;
     json_t *answer = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:b, s:s, s:f, s:f, s:b}", "statistic", input->statistic,
-        "value", look->value ? json_incref(look->value) : json_null(), "local_sensitivity",
-        local_json(look), "smooth_sensitivity", brume_json_real(found->smooth * look->step),
-        "distance",
+        "{s:s, s:o, s:o, s:o, s:o, s:b, s:s, s:f, s:f, s:b}", "statistic", statistic, "value",
+        look->value ? json_incref(look->value) : json_null(), "local_sensitivity", local_json(look),
+        "smooth_sensitivity", brume_json_real(found->smooth * look->step), "distance",
         found->distance == UINT64_MAX ? json_null() : json_integer((json_int_t)found->distance),
-        "private", 0, "adjacency", brume_adjacency_word(input->adjacency), "smoothness",
+        "private", 0, "adjacency", brume_adjacency_word(look->adjacency), "smoothness",
         look->smoothness, "beta", look->beta, "exact",
         (int)(found->local_exact && found->smooth_exact));
     if (answer && look->of)
@@ -133,13 +58,13 @@ static void line(brume_table *table, const char *name, const json_t *value, cons
     brume_table_cell(table, "%s", meaning);
 }
 
-static brume_status write_text(brume_call *call, const brume_release *input, const brume_look *look,
-                               const json_t *answer, brume_error *error)
+static brume_status write_text(brume_call *call, const brume_look *look, const json_t *answer,
+                               brume_error *error)
 {
     static const char *const heads[] = {"", "", "~", NULL};
-    const char *change = input->adjacency == BRUME_EDGE      ? "one edge more or less"
-                         : input->adjacency == BRUME_REPLACE ? "replacing one row"
-                                                             : "one row more or less";
+    const char *change = look->adjacency == BRUME_EDGE      ? "one edge more or less"
+                         : look->adjacency == BRUME_REPLACE ? "replacing one row"
+                                                            : "one row more or less";
     const char *of = look->of ? look->of : "it";
     char local[160], smooth[160], distance[200];
     snprintf(local, sizeof local, "%sthe most that %s moves %s",
@@ -155,7 +80,7 @@ static brume_status write_text(brume_call *call, const brume_release *input, con
             "NOT PRIVATE: true numbers of the file, without noise; do not publish them\n");
     brume_table *table = NULL;
     BRUME_TRY(brume_table_open(heads, &table, error));
-    line(table, input->statistic, json_object_get(answer, "value"), "none", "");
+    line(table, brume_call_operand(call, 0), json_object_get(answer, "value"), "none", "");
     line(table, "local sensitivity", json_object_get(answer, "local_sensitivity"), "infinite",
          local);
     line(table, "smooth sensitivity", json_object_get(answer, "smooth_sensitivity"), "infinite",
@@ -166,48 +91,37 @@ static brume_status write_text(brume_call *call, const brume_release *input, con
     return status;
 }
 
-static brume_status look_at_file(brume_release *input, size_t which, brume_look *look,
-                                 brume_error *error)
+static brume_status look_at(const brume_call *call, const brume_release_words *words,
+                            brume_look *look, brume_error *error)
 {
-    const brume_call *call = input->call;
-    const char *one = brume_call_text(call, "column"), *several = brume_call_text(call, "columns");
     brume_input file = {0};
-    char *names = NULL; /* of the columns to read, for a JSON file */
-    if (asprintf(&names, "%s,%s,%s", one ? one : "", several ? several : "",
-                 statistics[which].edges ? "source,target" : "") < 0)
-        return brume_no_memory(error, "the names");
-    brume_status status = brume_input_open(brume_call_operand(call, 1), names, &file, error);
+    bool edges = look->adjacency == BRUME_EDGE;
+    brume_status status = brume_release_input(call, edges ? "source,target" : "", &file, error);
     if (status == BRUME_OK)
-        status = brume_csv_open(file.path, file.format, &input->csv, error);
-    if (status == BRUME_OK)
-        status = statistics[which].look(input, look, error);
-    brume_csv_close(input->csv);
+        status = brume_look_at_file(words, file.path, file.format, look, error);
     brume_input_close(&file);
-    free(names);
     return status;
 }
 
 static brume_status run(brume_call *call, brume_error *error)
 {
-    brume_release input = {.call = call, .statistic = brume_call_operand(call, 0)};
+    brume_release_typed typed;
     brume_look look = {.smoothness = brume_call_real(call, "smoothness", .1),
-                       .beta = brume_call_real(call, "beta", 0),
-                       .step = 1};
-    size_t which = 0;
-    while (which + 1 < STATISTICS && strcmp(input.statistic, statistics[which].name) != 0)
-        which++;
-    BRUME_TRY(check_options(call, which, error));
-    BRUME_TRY(read_adjacency(call, statistics[which].edges, &input, error));
-    brume_status status = look_at_file(&input, which, &look, error);
-    json_t *answer = status == BRUME_OK ? to_json(&input, &look) : NULL;
+                       .beta = brume_call_real(call, "beta", 0)};
+    BRUME_TRY(brume_release_typed_open(call, &typed, error));
+    brume_status status = brume_look_check(&typed.words, &look, error);
+    if (status == BRUME_OK)
+        status = look_at(call, &typed.words, &look, error);
+    json_t *answer = status == BRUME_OK ? to_json(typed.words.statistic, &look) : NULL;
     if (status == BRUME_OK && !answer)
         status = brume_no_memory(error, "the answer");
     if (status == BRUME_OK && call->json)
         status = brume_call_write_json(call, json_incref(answer), error);
     else if (status == BRUME_OK)
-        status = write_text(call, &input, &look, answer, error);
+        status = write_text(call, &look, answer, error);
     json_decref(answer);
     json_decref(look.value);
+    brume_release_typed_close(&typed);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* count, sum, mean, variance and reciprocal of a column, with Laplace noise on exact integers. */
-#include "command/release/statistic.h"
+#include "query/statistic/release.h"
 
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static int64_t clamp_sum(wide sum)
 static brume_status count_rows(const brume_release *release, uint64_t *out, brume_error *error)
 {
     size_t index = SIZE_MAX, length;
-    if (brume_call_has(release->call, "column"))
+    if (release->words->column)
         BRUME_TRY(brume_release_find(release, NULL, &index, error));
     uint64_t count = 0;
     for (;;) {
@@ -210,9 +210,9 @@ brume_status brume_release_reciprocal(brume_release *release, brume_error *error
         release->error_95 = fmax(answer - low, high - answer);
         return BRUME_OK;
     }
-    double bound = brume_call_real(release->call, "beta", 0);
+    double bound = brume_typed_or(release->words->beta, 0);
     if (brume_release_is(release, "global")) {
-        uint64_t least = brume_call_count(release->call, "least", 1);
+        uint64_t least = (release->words->least > 0 ? release->words->least : 1);
         double change = brume_divide_up(1, (double)least * (double)(least + 1));
         double step = ldexp(1, ilogb(change) - 20);
         int64_t value = (int64_t)floor(1 / (double)(count > least ? count : least) / step);
@@ -228,7 +228,7 @@ brume_status brume_release_reciprocal(brume_release *release, brume_error *error
                           "reciprocal by ptr needs '--beta' in [1e-12, 1]");
     brume_tested_count counted = {count, ldexp(1, ilogb(bound) - 20)};
     brume_tested tested = brume_tested_reciprocal(&counted);
-    double test = brume_call_real(release->call, "epsilon-test", release->epsilon / 2);
+    double test = brume_typed_or(release->words->epsilon_test, release->epsilon / 2);
     brume_proposal proposal = {
         .epsilon_test = test,
         .epsilon_release = brume_subtract_down(release->epsilon, test),
@@ -253,7 +253,7 @@ brume_status brume_release_reciprocal(brume_release *release, brume_error *error
 brume_status brume_look_reciprocal(const brume_release *input, brume_look *look, brume_error *error)
 {
     uint64_t count;
-    if (input->adjacency == BRUME_REPLACE && !brume_call_has(input->call, "column"))
+    if (input->adjacency == BRUME_REPLACE && !input->words->column)
         return brume_fail(error, BRUME_EARGUMENT, "name a column: rows with a value are counted",
                           "under replace the number of rows does not change");
     BRUME_TRY(count_rows(input, &count, error));

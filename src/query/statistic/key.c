@@ -1,6 +1,5 @@
 /* histogram, mode and top-k of a column's texts. */
-#include "command/release/release.h"
-#include "command/release/statistic.h"
+#include "query/statistic/release.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,13 +32,13 @@ static json_t *key_json(const char *key, size_t length)
 static brume_status read_domain(const brume_release *release, char **storage, const char ***keys,
                                 size_t *count, brume_error *error)
 {
-    const char *text = brume_call_text(release->call, "domain");
+    const char *text = release->words->domain;
     *storage = NULL;
     *keys = NULL;
     *count = 0;
     if (!text)
         return BRUME_OK;
-    const char *equals = strchr(text, '='), *column = brume_call_text(release->call, "column");
+    const char *equals = strchr(text, '='), *column = release->words->column;
     if (equals && column && strncmp(text, column, strlen(column)) == 0 &&
         text + strlen(column) == equals)
         text = equals + 1; /* COLUMN=V1,V2 as `register` takes it */
@@ -65,7 +64,7 @@ static brume_status read_domain(const brume_release *release, char **storage, co
  * as many as there are units. */
 static brume_status check_shared(const brume_release *release, brume_error *error)
 {
-    const char *column = brume_call_text(release->call, "column");
+    const char *column = release->words->column;
     const char *unit = json_string_value(json_object_get(release->policy, "unit"));
     if (!unit || !column || strcmp(unit, column) != 0)
         return BRUME_OK;
@@ -153,7 +152,7 @@ static brume_status histogram_of_any(brume_release *release, brume_key_count *ke
                                  .keys_per_unit = 1,
                                  .amount_per_key = 1,
                                  .adjacency = release->adjacency};
-    const char *noise = brume_call_text(release->call, "noise");
+    const char *noise = release->words->noise;
     if (noise && strcmp(noise, "gaussian") != 0 && strcmp(noise, "laplace") != 0)
         return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
                           "a histogram has no noise '%s'; it has: laplace, gaussian", noise);
@@ -204,8 +203,8 @@ static brume_status winners(brume_release *release, const brume_key_count *keys,
 {
     bool mode = strcmp(release->statistic, "mode") == 0;
     size_t n = domain ? domain_count : brume_key_count_size(keys);
-    brume_top_k_rule rule = {.k = mode ? 1 : brume_call_count(release->call, "k", 0),
-                             .ordered = brume_call_has(release->call, "ordered"),
+    brume_top_k_rule rule = {.k = mode ? 1 : release->words->k,
+                             .ordered = release->words->ordered,
                              .open_domain = !domain,
                              .adjacency = release->adjacency};
     if (rule.k == 0 || rule.k > 1000000)
@@ -297,7 +296,7 @@ static brume_status choose_mode(brume_release *release, const brume_key_count *k
 
 brume_status brume_release_keys(brume_release *release, brume_error *error)
 {
-    const char *typed = brume_call_text(release->call, "method");
+    const char *typed = release->words->method;
     if (typed && strcmp(typed, "randomized-response") == 0)
         return brume_release_local(release, error);
     bool histogram = strcmp(release->statistic, "histogram") == 0;

@@ -2,7 +2,7 @@
  *
  * Promises: nothing here fails because of a row. What is refused is refused by the words typed and
  * by the names of the columns. */
-#include "command/release/release.h"
+#include "query/statistic/release.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ brume_status brume_release_find(const brume_release *release, const char *name, 
                                 brume_error *error)
 {
     if (!name)
-        name = brume_call_text(release->call, "column");
+        name = release->words->column;
     if (!name)
         return brume_fail(error, BRUME_EARGUMENT, "for example --column age", "%s needs '--column'",
                           release->statistic);
@@ -102,8 +102,8 @@ brume_status brume_release_bounds(const brume_release *release, const char *name
 {
     const char *typed = NULL;
     size_t length = name ? strlen(name) : 0;
-    for (size_t i = 0; i < brume_call_times(release->call, "bounds"); i++) {
-        const char *text = brume_call_text_at(release->call, "bounds", i);
+    for (size_t i = 0; i < release->words->bound_count; i++) {
+        const char *text = release->words->bounds[i];
         if (name && strncmp(text, name, length) == 0 && text[length] == '=') {
             typed = text + length + 1;
             break;
@@ -119,7 +119,7 @@ brume_status brume_release_bounds(const brume_release *release, const char *name
         const char *dots = strstr(typed, "..");
         int low = decimals_of(typed, dots), high = decimals_of(dots + 2, dots + strlen(dots));
         *decimals = low > high ? low : high;
-        if (!brume_call_has(release->call, "no-ledger"))
+        if (!release->words->from_file)
             *decimals = -1;
         return BRUME_OK;
     }
@@ -133,7 +133,7 @@ static brume_status make_grid(const brume_release *release, int resolution, bool
 {
     double range = column->upper - column->lower;
     double reach = from_zero ? fmax(fabs(column->lower), fabs(column->upper)) : range;
-    double step = brume_call_real(release->call, "step", 0);
+    double step = brume_typed_or(release->words->step, 0);
     if (step == 0) {
         /* The least power of two with at most 2^resolution steps. */
         int exponent;
@@ -169,7 +169,7 @@ brume_status brume_release_column(const brume_release *release, const char *name
     size_t index, room = 0;
     brume_grid_column column = {0};
     if (!name)
-        name = brume_call_text(release->call, "column");
+        name = release->words->column;
     BRUME_TRY(brume_release_find(release, name, &index, error));
     BRUME_TRY(
         brume_release_bounds(release, name, &column.lower, &column.upper, &column.decimals, error));

@@ -2,7 +2,7 @@
  *
  * Promises: each row's answer is epsilon-DP by itself, whatever the others are; the estimates are
  * computed from the answers and from their number, which is public. */
-#include "command/release/release.h"
+#include "query/statistic/release.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,14 +148,14 @@ brume_status brume_release_local(brume_release *release, brume_error *error)
 {
     bool histogram = strcmp(release->statistic, "histogram") == 0;
     BRUME_TRY(brume_release_method(release, NULL, error));
-    if (!brume_call_has(release->call, "adjacency") && brume_call_has(release->call, "no-ledger"))
+    if (!release->words->adjacency && release->words->from_file)
         release->adjacency = BRUME_REPLACE;
     if (release->adjacency != BRUME_REPLACE)
         return brume_fail(error, BRUME_EARGUMENT, "--adjacency replace",
                           "randomized response tells the number of rows, which must be public: it "
                           "is under replace");
     answers all = {.k = 2};
-    const char *domain = brume_call_text(release->call, "domain");
+    const char *domain = release->words->domain;
     char *words = strdup(domain ? domain : "");
     brume_status status = words ? BRUME_OK : brume_no_memory(error, "the domain");
     if (status == BRUME_OK && histogram)

@@ -1,6 +1,5 @@
 /* triangles of a graph under edge privacy. */
-#include "command/release/release.h"
-#include "command/release/statistic.h"
+#include "query/statistic/release.h"
 
 #include <stdlib.h>
 
@@ -35,7 +34,7 @@ static brume_status find_end(const brume_release *release, const char *name, siz
 
 static brume_status read_graph(const brume_release *release, brume_graph **out, brume_error *error)
 {
-    uint64_t vertices = brume_call_count(release->call, "vertices", 0);
+    uint64_t vertices = release->words->vertices;
     if (vertices == 0)
         return brume_fail(error, BRUME_EARGUMENT, "it is public; for example --vertices 1000",
                           "triangles needs '--vertices'");

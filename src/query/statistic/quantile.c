@@ -1,7 +1,6 @@
 /* quantile, median and interquartile range: by global sensitivity, the exponential mechanism,
  * smooth sensitivity, propose-test-release, or stable bins. */
-#include "command/release/release.h"
-#include "command/release/statistic.h"
+#include "query/statistic/release.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 static brume_status smooth_plan(brume_release *release, brume_smooth_plan *plan, brume_error *error)
 {
     const char *noise = NULL;
-    double t = brume_call_real(release->call, "smoothness", 0);
+    double t = brume_typed_or(release->words->smoothness, 0);
     BRUME_TRY(brume_release_noise(release, &noise, error));
     if (strcmp(noise, "laplace") == 0) {
         BRUME_TRY(brume_release_need_delta(release, error));
@@ -26,11 +25,11 @@ static brume_status smooth_plan(brume_release *release, brume_smooth_plan *plan,
     } else if (strcmp(noise, "cauchy") == 0) {
         BRUME_TRY(brume_smooth_plan_cauchy(release->epsilon, t, plan, error));
     } else if (strcmp(noise, "student") == 0) {
-        uint64_t degrees = brume_call_count(release->call, "degrees", 3);
+        uint64_t degrees = (release->words->degrees > 0 ? release->words->degrees : 3);
         BRUME_TRY(brume_smooth_plan_student(release->epsilon, degrees, t, plan, error));
     } else { /* lln */
         brume_decimal price;
-        BRUME_TRY(brume_release_rho(release->call, &price, &release->cost_rho, error));
+        BRUME_TRY(brume_release_rho(release->words, &price, &release->cost_rho, error));
         double rho = fmin(brume_decimal_lower(&price), release->cost_rho);
         BRUME_TRY(brume_smooth_plan_log_normal(rho, t, plan, error));
         release->cost_epsilon = NAN;
@@ -57,8 +56,8 @@ brume_status brume_release_smooth(brume_release *release, int64_t value, double 
 brume_status brume_release_tested(brume_release *release, const brume_tested *tested, double global,
                                   double step, int64_t *out, brume_error *error)
 {
-    double bound = brume_call_real(release->call, "beta", -1);
-    double test = brume_call_real(release->call, "epsilon-test", release->epsilon / 2);
+    double bound = brume_typed_or(release->words->beta, -1);
+    double test = brume_typed_or(release->words->epsilon_test, release->epsilon / 2);
     if (!(bound >= 0 && bound / step <= 0x1p50))
         return brume_fail(error, BRUME_EARGUMENT,
                           "propose how much one change may move the statistic",
@@ -78,7 +77,7 @@ brume_status brume_release_tested(brume_release *release, const brume_tested *te
     BRUME_TRY(brume_propose_test_release(&proposal, tested, release->bits, &release->released, out,
                                          error));
     release->cost_delta = release->delta;
-    bool falls_back = brume_call_has(release->call, "fallback");
+    bool falls_back = release->words->falls_back;
     if (falls_back)
         brume_release_tell(release, "fallback", json_boolean(!release->released));
     if (falls_back && !release->released) { /* which way it went is told: proofs/stability.md */
@@ -109,9 +108,9 @@ static brume_status read_q(const brume_release *release, uint64_t *numerator, ui
     *denominator = 2;
     if (strcmp(release->statistic, "median") == 0)
         return BRUME_OK;
-    if (!brume_call_has(release->call, "q"))
+    if (isnan(release->words->q))
         return brume_fail(error, BRUME_EARGUMENT, "for example --q 0.9", "quantile needs '--q'");
-    double q = brume_call_real(release->call, "q", 0);
+    double q = release->words->q;
     const uint64_t denominators[] = {1, 2, 4, 10, 100, 1000, 10000, 100000, 1000000};
     for (size_t i = 0; i < sizeof denominators / sizeof *denominators; i++) {
         double scaled = q * (double)denominators[i];

@@ -1,39 +1,26 @@
-/* What the statistics of `brume release` share: the input, the price and the answer. */
-#ifndef BRUME_COMMAND_RELEASE_H
-#define BRUME_COMMAND_RELEASE_H
+/* What the statistics share: the input, the price and plain noise. The structs are in statistic.h.
+ */
+#ifndef BRUME_QUERY_STATISTIC_RELEASE_H
+#define BRUME_QUERY_STATISTIC_RELEASE_H
 
-#include <brume/adjacency.h>
-#include <brume/bits.h>
+#include <math.h>
+
 #include <brume/decimal.h>
 #include <brume/mechanism/stability.h>
 
-#include "reader/csv_rows.h"
-#include "command/command.h"
+#include "base/error.h"
+#include "base/json_real.h"
+#include "base/read_number.h"
+#include "query/statistic/statistic.h"
 
-typedef struct brume_release {
-    const brume_call *call;
-    const char *statistic; /* as typed */
-    brume_csv *csv;
-    brume_bits *bits;
-    brume_adjacency adjacency;
-    double epsilon, delta; /* not above what was typed; delta is 0 where it was not */
-    const json_t *policy;  /* of a registered dataset, for bounds that are not typed; else NULL */
-    bool one_of_unit; /* of a registered dataset whose units may have several rows: one counts */
+/* A number that was typed, or `otherwise`. */
+static inline double brume_typed_or(double typed, double otherwise)
+{
+    return isnan(typed) ? otherwise : typed;
+}
 
-    /* The answer. `method` and the cost are set by the statistic; error_95 is NaN where the noise
-     * depends on the data or there is no such number. */
-    const char *method;
-    bool released;
-    json_t *value, *rows;                      /* one of them; NULL is null */
-    double cost_epsilon, cost_delta, cost_rho; /* NaN: cannot be said in that currency; all of a
-                                                  price typed is shown as it was typed */
-    double error_95;
-    json_t
-        *more; /* further public fields: threshold, sensitivity_bound, sigma, s, t ...; or NULL */
-} brume_release;
-
-/* Add one of them; takes over `value`. All of them are functions of the words typed and of what is
- * released. */
+/* Add a public field; takes over `value`. All of them are functions of the words typed and of what
+ * is released. */
 void brume_release_tell(brume_release *release, const char *name, json_t *value);
 
 /* --method, or `standard` where it was not given (NULL: the first in release.def). EUNSUPPORTED for
@@ -53,13 +40,9 @@ bool brume_release_is_log_normal(const brume_release *release);
 
 /* The price of log-normal noise: --rho, or the epsilon^2/2 that --epsilon stands for. EARGUMENT for
  * both. What is shown of it is not above it, and what is drawn costs no more than what is shown. */
-BRUME_MUST_USE brume_status brume_release_rho(const brume_call *call, brume_decimal *price,
-                                              double *shown, brume_error *error);
-
-/* The decimal typed for a price, as the largest double that is not above it; 0 if it was not typed.
- * So what is drawn never costs more than what is charged, which is the decimal. */
-BRUME_MUST_USE brume_status brume_release_price(const brume_call *call, const char *option,
-                                                double *out, brume_error *error);
+BRUME_MUST_USE brume_status brume_release_rho(const brume_release_words *words,
+                                              brume_decimal *price, double *shown,
+                                              brume_error *error);
 
 /* delta must be given (and the cost is it), or must not be. */
 BRUME_MUST_USE brume_status brume_release_need_delta(const brume_release *release,
@@ -121,13 +104,6 @@ BRUME_MUST_USE brume_status brume_release_tested(brume_release *release, const b
                                                  double global, double step, int64_t *out,
                                                  brume_error *error);
 
-/* The answer: as JSON (NULL: no memory), as text, and back from a recorded one, so that it is
- * written like a fresh one. */
-json_t *brume_release_to_json(const brume_release *release);
-BRUME_MUST_USE brume_status brume_release_write(brume_call *call, const brume_release *release,
-                                                brume_error *error);
-void brume_release_recall(brume_release *release, const json_t *answer);
-
 /* The statistics, one group a file. */
 brume_status brume_release_count(brume_release *release, brume_error *error);
 brume_status brume_release_sum(brume_release *release, brume_error *error);
@@ -142,6 +118,27 @@ brume_status brume_release_local(brume_release *release, brume_error *error);
 brume_status brume_release_gram(brume_release *release, brume_error *error);
 brume_status brume_release_covariance(brume_release *release, brume_error *error);
 brume_status brume_release_regression(brume_release *release, brume_error *error);
-brume_status brume_release_ridge(brume_release *release, brume_error *error);
+
+/* --beta in steps. A column's values are rounded to the grid, so that their differences may be off
+ * by a step: one more is allowed where a step is less than 1. */
+uint64_t brume_look_bound(const brume_look *look);
+
+/* The statistics themselves, without a release: `input` has the words, the file and
+ * the adjacency. */
+brume_status brume_look_quantile(const brume_release *input, brume_look *look, brume_error *error);
+brume_status brume_look_interquartile(const brume_release *input, brume_look *look,
+                                      brume_error *error);
+brume_status brume_look_mode(const brume_release *input, brume_look *look, brume_error *error);
+brume_status brume_look_triangles(const brume_release *input, brume_look *look, brume_error *error);
+brume_status brume_look_reciprocal(const brume_release *input, brume_look *look,
+                                   brume_error *error);
+brume_status brume_look_regression(const brume_release *input, brume_look *look,
+                                   brume_error *error);
+
+/* A value x that becomes y, both within `reach` r of the centre of a range h, moves the sum by
+ * |x-y| and the squares by |x^2-y^2|. In shares of what each of them moves by at most (h, and r^2)
+ * both together move by at most (1 + r/2h)^2, and 2: with a = x/r, b = y/r it is |a-b|(r/h +
+ * |a+b|), which is largest for a = 1 and b = -r/2h. Rounded up. */
+double brume_release_moments_share_up(int64_t range, int64_t reach);
 
 #endif

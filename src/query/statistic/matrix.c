@@ -1,5 +1,8 @@
-/* gram, covariance and regression: what needs a Gram matrix. */
-#include "command/release/matrix.h"
+/* gram, covariance and regression: what needs a Gram matrix of columns, scaled by their bounds.
+ *
+ * Promises: the data enter through the noisy matrix (or, for ptr, its distance) alone; everything
+ * after it is post-processing. proofs/ridge.md */
+#include "query/statistic/release.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,17 +10,27 @@
 #include <brume/noise/gaussian.h>
 #include <brume/noise/laplace.h>
 #include <brume/noise/noise.h>
+#include <brume/statistic/gram.h>
 #include <brume/statistic/tested.h>
 
-#include "command/release/statistic.h"
 #include "number/rounding.h"
 
-enum { MOST = BRUME_MATRIX_MOST, NORM = 1 << 16 };
+enum { MOST = BRUME_GRAM_MOST_COLUMNS, NORM = 1 << 16 };
+
+typedef struct matrix {
+    const char *name[MOST];
+    size_t column[MOST], count;
+    double lower[MOST], centre[MOST], reach[MOST];
+    int decimals[MOST];
+} matrix;
+
+typedef brume_status matrix_use(brume_release *release, const matrix *columns,
+                                const brume_gram *gram, brume_error *error);
 
 /* A copy of --columns to cut into words; free it after the table. */
 static brume_status copy_columns(const brume_release *release, char **out, brume_error *error)
 {
-    const char *text = brume_call_text(release->call, "columns");
+    const char *text = release->words->columns;
     if (!text)
         return brume_fail(error, BRUME_EARGUMENT, "for example --columns height,weight",
                           "%s needs '--columns'", release->statistic);
@@ -25,7 +38,7 @@ static brume_status copy_columns(const brume_release *release, char **out, brume
     return *out ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "no memory");
 }
 
-static brume_status read_columns(const brume_release *release, char *words, brume_matrix *out,
+static brume_status read_columns(const brume_release *release, char *words, matrix *out,
                                  brume_error *error)
 {
     for (char *word; (word = strsep(&words, ","));) {
@@ -45,14 +58,15 @@ static brume_status read_columns(const brume_release *release, char *words, brum
 }
 
 /* How far a column's values lie from 0 at most; at least a little. */
-static double matrix_reach(const brume_matrix *columns, size_t i)
+static double matrix_reach(const matrix *columns, size_t i)
 {
     double reach = fmax(fabs(columns->centre[i] - columns->reach[i]),
                         fabs(columns->centre[i] + columns->reach[i]));
     return reach > 0 ? reach : 1;
 }
 
-double brume_matrix_unit(size_t coordinates)
+/* One unit of a scaled coordinate, in steps, where a row has so many coordinates. */
+static double unit_of(size_t coordinates)
 {
     return floor(NORM / sqrt((double)coordinates));
 }
@@ -61,10 +75,10 @@ double brume_matrix_unit(size_t coordinates)
  * Centred: about the centres of the bounds, with one more coordinate that is always 1, so that the
  * matrix holds the number of rows and the sums too; else about 0. A row with a missing value is
  * dropped under add-remove; under replace the value counts as its lower bound. */
-static brume_status fill(const brume_release *release, const brume_matrix *columns, bool centred,
+static brume_status fill(const brume_release *release, const matrix *columns, bool centred,
                          brume_gram *gram, brume_error *error)
 {
-    double shrink = brume_matrix_unit(columns->count + centred);
+    double shrink = unit_of(columns->count + centred);
     for (;;) {
         bool more, whole = true;
         BRUME_TRY(brume_csv_next(release->csv, &more, error));
@@ -86,10 +100,11 @@ static brume_status fill(const brume_release *release, const brume_matrix *colum
     }
 }
 
-brume_status brume_matrix_with(brume_release *release, bool centred, const char *last,
-                               brume_matrix_use *then, brume_error *error)
+/* Release from the Gram matrix of --columns, and of `last` (NULL: none) behind them. */
+static brume_status with_matrix(brume_release *release, bool centred, const char *last,
+                                matrix_use *then, brume_error *error)
 {
-    brume_matrix columns = {0};
+    matrix columns = {0};
     brume_gram *gram = NULL;
     char *words = NULL, *target = last ? strdup(last) : NULL;
     brume_status status = last && !target ? brume_no_memory(error, "the columns") : BRUME_OK;
@@ -113,11 +128,10 @@ brume_status brume_matrix_with(brume_release *release, bool centred, const char 
 }
 
 /* Covariances of all pairs of columns, from the noisy matrix: post-processing. */
-static void write_covariances(brume_release *release, const brume_matrix *columns,
-                              const int64_t *entries)
+static void write_covariances(brume_release *release, const matrix *columns, const int64_t *entries)
 {
     size_t d = columns->count, entry = 0;
-    double square = brume_matrix_unit(d + 1) * brume_matrix_unit(d + 1), mean[MOST], rows;
+    double square = unit_of(d + 1) * unit_of(d + 1), mean[MOST], rows;
     rows = (double)entries[(d + 1) * (d + 2) / 2 - 1] / square; /* the last entry: 1 times 1 */
     release->rows = json_array();
     for (size_t i = 0; i < d; i++) { /* entry (i, d) closes row i of the triangle */
@@ -138,8 +152,10 @@ static void write_covariances(brume_release *release, const brume_matrix *column
         }
 }
 
-brume_status brume_matrix_noisy(brume_release *release, const brume_gram *gram, bool gaussian,
-                                int64_t *entries, double *spread, brume_error *error)
+/* The upper triangle with noise, row by row: Gaussian or Laplace. *spread: the standard deviation
+ * of the noise of an entry. */
+static brume_status add_noise(brume_release *release, const brume_gram *gram, bool gaussian,
+                              int64_t *entries, double *spread, brume_error *error)
 {
     size_t size = brume_gram_size(gram);
     double sensitivity, scale;
@@ -165,26 +181,26 @@ brume_status brume_matrix_noisy(brume_release *release, const brume_gram *gram, 
     return status;
 }
 
-static brume_status release_moments(brume_release *release, const brume_matrix *columns,
+static brume_status release_moments(brume_release *release, const matrix *columns,
                                     const brume_gram *gram, brume_error *error)
 {
     int64_t entries[MOST * (MOST + 1) / 2] = {0};
     double spread;
-    BRUME_TRY(brume_matrix_noisy(release, gram, brume_release_is(release, "gaussian"), entries,
-                                 &spread, error));
+    BRUME_TRY(
+        add_noise(release, gram, brume_release_is(release, "gaussian"), entries, &spread, error));
     write_covariances(release, columns, entries);
     return BRUME_OK;
 }
 
 /* Sums of products of all pairs of columns, in the columns' own units. */
-static brume_status release_products(brume_release *release, const brume_matrix *columns,
+static brume_status release_products(brume_release *release, const matrix *columns,
                                      const brume_gram *gram, brume_error *error)
 {
     int64_t entries[MOST * (MOST + 1) / 2] = {0};
-    double spread, unit = brume_matrix_unit(columns->count), most = 0;
+    double spread, unit = unit_of(columns->count), most = 0;
     size_t entry = 0;
     bool gaussian = brume_release_is(release, "gaussian");
-    BRUME_TRY(brume_matrix_noisy(release, gram, gaussian, entries, &spread, error));
+    BRUME_TRY(add_noise(release, gram, gaussian, entries, &spread, error));
     release->rows = json_array();
     for (size_t i = 0; i < columns->count; i++)
         for (size_t j = i; j < columns->count; j++, entry++) {
@@ -211,20 +227,137 @@ static brume_status gaussian_with_delta(brume_release *release, brume_error *err
 brume_status brume_release_gram(brume_release *release, brume_error *error)
 {
     BRUME_TRY(gaussian_with_delta(release, error));
-    return brume_matrix_with(release, false, NULL, release_products, error);
+    return with_matrix(release, false, NULL, release_products, error);
 }
 
 brume_status brume_release_covariance(brume_release *release, brume_error *error)
 {
     BRUME_TRY(gaussian_with_delta(release, error));
-    return brume_matrix_with(release, true, NULL, release_moments, error);
+    return with_matrix(release, true, NULL, release_moments, error);
 }
 
-/* --at, one coordinate a column, in the columns' own units. */
-static brume_status read_point(const brume_release *release, const brume_matrix *columns,
-                               double *point, brume_error *error)
+/* ---- ridge regression: coefficients from a noisy matrix of the scaled columns, the target and a
+ * column of ones ---- */
+
+typedef struct normal_equations {
+    size_t d;                  /* coefficients, the last one that of the ones */
+    double matrix[MOST][MOST]; /* of the scaled columns and the ones */
+    double right[MOST];        /* their products with the scaled target */
+    double coefficient[MOST];
+} normal_equations;
+
+/* Solve (A + ridge on all but the last + slack) x = b by Cholesky; false if it is not positive. */
+static bool solve(normal_equations *all, double ridge, double slack)
 {
-    const char *text = brume_call_text(release->call, "at");
+    size_t d = all->d;
+    double lower[MOST][MOST] = {{0}};
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = all->matrix[i][j];
+            if (i == j)
+                sum += slack + (i + 1 < d ? ridge : 0);
+            for (size_t k = 0; k < j; k++)
+                sum -= lower[i][k] * lower[j][k];
+            if (i == j && !(sum > 1e-9))
+                return false;
+            lower[i][j] = i == j ? sqrt(sum) : sum / lower[j][j];
+        }
+    double half[MOST];
+    for (size_t i = 0; i < d; i++) {
+        half[i] = all->right[i];
+        for (size_t k = 0; k < i; k++)
+            half[i] -= lower[i][k] * half[k];
+        half[i] /= lower[i][i];
+    }
+    for (size_t i = d; i-- > 0;) {
+        all->coefficient[i] = half[i];
+        for (size_t k = i + 1; k < d; k++)
+            all->coefficient[i] -= lower[k][i] * all->coefficient[k];
+        all->coefficient[i] /= lower[i][i];
+    }
+    return true;
+}
+
+/* Place of (i, j), i <= j, in the upper triangle of a matrix of n rows, row by row. */
+static size_t place(size_t n, size_t i, size_t j)
+{
+    return i * n - i * (i + 1) / 2 + j;
+}
+
+static void read_equations(const int64_t *entries, size_t features, double unit,
+                           normal_equations *out)
+{
+    /* columns: features, then the target, then the ones */
+    size_t n = features + 2, target = features;
+    out->d = features + 1;
+    for (size_t i = 0; i < out->d; i++) {
+        size_t row = i < features ? i : features + 1;
+        for (size_t j = 0; j <= i; j++) {
+            size_t column = j < features ? j : features + 1;
+            double value =
+                (double)entries[place(n, column < row ? column : row, column < row ? row : column)];
+            out->matrix[i][j] = out->matrix[j][i] = value / (unit * unit);
+        }
+        out->right[i] =
+            (double)entries[place(n, row < target ? row : target, row < target ? target : row)] /
+            (unit * unit);
+    }
+}
+
+/* Back from scaled columns to their own units; y = intercept + sum of slope times x. */
+static void write_coefficients(brume_release *release, const matrix *columns,
+                               const normal_equations *solved)
+{
+    size_t features = columns->count - 1;
+    double reach = columns->reach[features];
+    double intercept = columns->centre[features] + reach * solved->coefficient[features];
+    release->rows = json_array();
+    for (size_t i = 0; i < features; i++) {
+        double slope = reach * solved->coefficient[i] / columns->reach[i];
+        intercept -= slope * columns->centre[i];
+        json_array_append_new(release->rows,
+                              json_pack("[s, o]", columns->name[i], brume_json_real(slope)));
+    }
+    json_array_append_new(release->rows,
+                          json_pack("[s, o]", "(intercept)", brume_json_real(intercept)));
+}
+
+static brume_status release_coefficients(brume_release *release, const matrix *columns,
+                                         const brume_gram *gram, brume_error *error)
+{
+    int64_t entries[MOST * (MOST + 1) / 2] = {0};
+    double spread, unit = unit_of(columns->count + 1);
+    normal_equations all = {0};
+    BRUME_TRY(add_noise(release, gram, release->delta > 0, entries, &spread, error));
+    read_equations(entries, columns->count - 1, unit, &all);
+    /* as wide as the noise makes an eigenvalue, about: public */
+    double noise = spread / (unit * unit) * sqrt((double)(columns->count + 1));
+    double ridge = brume_typed_or(release->words->ridge, noise), slack = 0;
+    while (!solve(&all, ridge, slack)) /* noise may make it indefinite: what was released tells */
+        slack = slack > 0 ? 2 * slack : noise > 0 ? noise : 1;
+    brume_release_tell(release, "ridge", brume_json_real(ridge));
+    write_coefficients(release, columns, &all);
+    return BRUME_OK;
+}
+
+static brume_status release_ridge(brume_release *release, brume_error *error)
+{
+    const char *target = release->words->target;
+    if (!target || strchr(target, ','))
+        return brume_fail(error, BRUME_EARGUMENT, "for example --target income",
+                          "regression by ridge needs '--target', one column");
+    if (release->delta > 0)
+        BRUME_TRY(brume_release_need_delta(release, error));
+    return with_matrix(release, true, target, release_coefficients, error);
+}
+
+/* ---- a prediction ---- */
+
+/* --at, one coordinate a column, in the columns' own units. */
+static brume_status read_point(const brume_release *release, const matrix *columns, double *point,
+                               brume_error *error)
+{
+    const char *text = release->words->at;
     if (!text)
         return brume_fail(error, BRUME_EARGUMENT, "the public point to predict at: --at 1,20",
                           "regression needs '--at'");
@@ -238,7 +371,7 @@ static brume_status read_point(const brume_release *release, const brume_matrix 
             double reach = matrix_reach(columns, count);
             status = brume_read_real(word, "a coordinate of '--at'", &point[count], error);
             /* In units of the rows, as fill scales them. */
-            point[count] *= brume_matrix_unit(columns->count) / NORM / reach;
+            point[count] *= unit_of(columns->count) / NORM / reach;
         }
         count++;
     }
@@ -249,17 +382,17 @@ static brume_status read_point(const brume_release *release, const brume_matrix 
     return status;
 }
 
-static brume_status release_prediction(brume_release *release, const brume_matrix *columns,
+static brume_status release_prediction(brume_release *release, const matrix *columns,
                                        const brume_gram *gram, brume_error *error)
 {
     double point[MOST] = {0};
     BRUME_TRY(read_point(release, columns, point, error));
-    double bound = brume_call_real(release->call, "beta", .1);
+    double bound = brume_typed_or(release->words->beta, .1);
     if (!(bound >= .01 && bound <= 1))
         return brume_fail(error, BRUME_EARGUMENT, "it bounds the change of the logarithm",
                           "regression needs '--beta' in [0.01, 1]");
     double step = ldexp(1, ilogb(bound) - 12);
-    double test = brume_call_real(release->call, "epsilon-test", release->epsilon / 2);
+    double test = brume_typed_or(release->words->epsilon_test, release->epsilon / 2);
     if (!(test > 0 && test < release->epsilon))
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "'--epsilon-test' is %.17g, must be above 0 and below epsilon", test);
@@ -286,14 +419,14 @@ brume_status brume_release_regression(brume_release *release, brume_error *error
 {
     BRUME_TRY(brume_release_method(release, NULL, error));
     if (brume_release_is(release, "ridge"))
-        return brume_release_ridge(release, error);
+        return release_ridge(release, error);
     BRUME_TRY(brume_release_need_delta(release, error));
-    return brume_matrix_with(release, false, NULL, release_prediction, error);
+    return with_matrix(release, false, NULL, release_prediction, error);
 }
 
 /* ---- without privacy, for `brume statistic` ---- */
 
-static brume_status look_at_gram(const brume_release *input, const brume_matrix *columns,
+static brume_status look_at_gram(const brume_release *input, const matrix *columns,
                                  const brume_gram *gram, brume_look *look, brume_error *error)
 {
     double point[MOST] = {0}, value;
@@ -309,7 +442,7 @@ static brume_status look_at_gram(const brume_release *input, const brume_matrix 
 
 brume_status brume_look_regression(const brume_release *input, brume_look *look, brume_error *error)
 {
-    brume_matrix columns = {0};
+    matrix columns = {0};
     brume_gram *gram = NULL;
     char *words = NULL;
     brume_status status = copy_columns(input, &words, error);
