@@ -82,8 +82,8 @@ typedef struct brume_call {
     size_t operand_count;
     brume_typed *values; /* read them with the functions below */
     size_t value_count, value_room;
-    char **owned; /* texts that the call frees */
-    size_t owned_count;
+    struct brume_kept *kept; /* what is closed with the call */
+    size_t kept_count;
     char *buffer; /* what `out` writes to */
     size_t buffer_length;
 } brume_call;
@@ -102,32 +102,53 @@ struct brume_command {
     brume_status (*run)(brume_call *call, brume_error *error);
 };
 
-/* Array and its length, for the two pairs of fields above. */
-#define BRUME_LIST(array) array, sizeof(array) / sizeof *(array)
+/* The fields of a command that are lists: BRUME_OPERANDS(BRUME_OPERAND(TEXT, "NAME", "a user")). */
+#define BRUME_OPERANDS(...)                                                                        \
+    .operands = (const brume_operand[]){__VA_ARGS__},                                              \
+    .operand_count = sizeof((const brume_operand[]){__VA_ARGS__}) / sizeof(brume_operand)
+#define BRUME_OPTIONS(...)                                                                         \
+    .options = (const brume_option[]){__VA_ARGS__},                                                \
+    .option_count = sizeof((const brume_option[]){__VA_ARGS__}) / sizeof(brume_option)
+#define BRUME_EXAMPLES(...)                                                                        \
+    .examples = (const char *const[])                                                              \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+/* An operand of a table; after its help stand further fields, if it has any. */
+#define BRUME_OPERAND(type_, name_, ...)                                                           \
+    {                                                                                              \
+        .type = BRUME_OPERAND_##type_, .name = name_, .help = __VA_ARGS__                          \
+    }
+
+/* An option of a table: BRUME_OPTION(COUNT, "rows", "N", "how many rows", BRUME_FROM_TO(1, 10)).
+ * After its help stand further fields, if it has any: a range, .repeated = true, .choices = words.
+ */
+#define BRUME_OPTION(type_, name_, argument_, ...)                                                 \
+    {                                                                                              \
+        .type = BRUME_OPTION_##type_, .name = name_, .argument = argument_, .help = __VA_ARGS__    \
+    }
+#define BRUME_FLAG(name_, ...)                                                                     \
+    {                                                                                              \
+        .type = BRUME_OPTION_FLAG, .name = name_, .help = __VA_ARGS__                              \
+    }
+
+/* Its range: [a, b], (a, b], [a, b), (a, b). */
+#define BRUME_FROM_TO(least_, most_)    .least = least_, .most = most_
+#define BRUME_ABOVE_TO(least_, most_)   .least = least_, .most = most_, .least_open = true
+#define BRUME_FROM_BELOW(least_, most_) .least = least_, .most = most_, .most_open = true
+#define BRUME_BETWEEN(least_, most_)    BRUME_ABOVE_TO(least_, most_), .most_open = true
 
 /* Options of a kind: a probability in (0, 1), a delta in [0, 1), a number above 0. */
 #define BRUME_PROBABILITY_OPTION(name_, argument_, help_)                                          \
-    {                                                                                              \
-        .name = name_, .type = BRUME_OPTION_REAL, .argument = argument_, .least = 0,               \
-        .least_open = true, .most = 1, .most_open = true, .help = help_                            \
-    }
-#define BRUME_DELTA_OPTION(help_)                                                                  \
-    {                                                                                              \
-        .name = "delta", .type = BRUME_OPTION_REAL, .argument = "D", .least = 0, .most = 1,        \
-        .most_open = true, .help = help_                                                           \
-    }
+    BRUME_OPTION(REAL, name_, argument_, help_, BRUME_BETWEEN(0, 1))
+#define BRUME_DELTA_OPTION(help_) BRUME_OPTION(REAL, "delta", "D", help_, BRUME_FROM_BELOW(0, 1))
 #define BRUME_POSITIVE_OPTION(name_, argument_, help_)                                             \
-    {                                                                                              \
-        .name = name_, .type = BRUME_OPTION_REAL, .argument = argument_, .least = 0,               \
-        .least_open = true, .most = INFINITY, .most_open = true, .help = help_                     \
-    }
+    BRUME_OPTION(REAL, name_, argument_, help_, BRUME_BETWEEN(0, INFINITY))
 
 /* --ledger FILE, the same for all commands that open one. */
 #define BRUME_LEDGER_OPTION                                                                        \
-    {                                                                                              \
-        .name = "ledger", .type = BRUME_OPTION_FILE, .argument = "FILE",                           \
-        .help = "the ledger; else $BRUME_LEDGER, else ./brume.db"                                  \
-    }
+    BRUME_OPTION(FILE, "ledger", "FILE", "the ledger; else $BRUME_LEDGER, else ./brume.db")
 
 /* Every command, in the order of commands.def. */
 const brume_command *const *brume_commands(size_t *count);
@@ -157,6 +178,13 @@ const char *brume_call_operand(const brume_call *call, size_t index);
 /* Exactly one of the two options must be given; BRUME_EARGUMENT otherwise. */
 BRUME_MUST_USE brume_status brume_call_one_of(const brume_call *call, const char *first,
                                               const char *second, brume_error *error);
+
+/* What the command opens is the call's from here on, and closed with it: the last first, also after
+ * an error. `what` is closed at once if that fails. NULL is a failed allocation: EMEMORY. */
+BRUME_MUST_USE brume_status brume_call_keep(brume_call *call, void (*close)(void *), void *what,
+                                            brume_error *error);
+BRUME_MUST_USE brume_status brume_call_keep_json(brume_call *call, json_t *json,
+                                                 brume_error *error);
 
 /* --- writing the answer (output.c) ------------------------------------------------------------ */
 

@@ -362,6 +362,7 @@ void brume_session_stream_drop(brume_session *session)
         brume_session_watch_end(&session->watch);
         return;
     }
-    free_stream(session->stream); /* of another process: its thread is not here */
+    session->stream->call.kept_count = 0; /* the ledger is the other process's to close */
+    free_stream(session->stream);         /* its thread is not here */
     session->stream = NULL;
 }

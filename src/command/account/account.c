@@ -146,12 +146,11 @@ static brume_status print_all(const question *q, brume_call *call, const row *ro
 {
     const char *const columns[] = {"method", q->of_delta ? ">epsilon" : ">delta", ">times best",
                                    "~how", NULL};
-    brume_table *table;
     brume_write_sentence(call->out, "%s, at %s = %s, %s", brume_call_operand(call, 0),
                          q->of_delta ? "delta" : "epsilon", brume_shortest(q->at).text,
                          brume_call_adjacency_word(call));
     fputc('\n', call->out);
-    BRUME_TRY(brume_table_open(columns, &table, error));
+    brume_table *table = brume_table_open(columns);
     for (size_t i = 0; i < count; i++) {
         brume_table_cell(table, "%s", rows[i].name);
         if (!rows[i].applies) {
@@ -168,9 +167,7 @@ static brume_status print_all(const question *q, brume_call *call, const row *ro
                          rows[i].upper / best->upper);
         brume_table_cell(table, "%s", rows[i].how);
     }
-    brume_status status = brume_table_write(table, call, error);
-    brume_table_close(table);
-    return status;
+    return brume_table_write(table, call, error);
 }
 
 static brume_status show_all(const question *q, brume_call *call, brume_error *error)
@@ -252,47 +249,6 @@ static brume_status run(brume_call *call, brume_error *error)
     return status;
 }
 
-static const brume_operand operands[] = {
-    {.name = "EXPR",
-     .type = BRUME_OPERAND_EXPRESSION,
-     .help = "releases, e.g. 'laplace(scale=10)*5 + gaussian(sigma=2)'"},
-};
-static const brume_option options[] = {
-    BRUME_DELTA_OPTION("find epsilon at this delta"),
-    {.name = "epsilon",
-     .type = BRUME_OPTION_REAL,
-     .argument = "E",
-     .least = 0,
-     .most = INFINITY,
-     .most_open = true,
-     .help = "find delta at this epsilon"},
-    {.name = "method",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "M",
-     .help = "how to bound it; auto, the tightest sound one, unless given",
-     .choices = brume_method_choices},
-    BRUME_ADJACENCY_OPTION,
-    {.name = "group",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "K",
-     .least = 1,
-     .most = 9007199254740992.0,
-     .help = "protect groups of K units, not one"},
-    {.name = "all", .type = BRUME_OPTION_FLAG, .help = "every method side by side"},
-    {.name = "plot",
-     .type = BRUME_OPTION_FILE,
-     .argument = "FILE.svg",
-     .help = "draw the privacy profile and the trade-off curve"},
-};
-static const char *const examples[] = {
-    "account 'laplace(scale=10)*100' --delta 1e-6",
-    "account 'gaussian(sigma=50)*100 + laplace(scale=20)' --delta 1e-6 --json",
-    "account 'gaussian(sigma=2)' --epsilon 1",
-    "account 'randomized_response(epsilon=0.1)*100' --delta 1e-6 --all",
-    "account 'laplace(scale=10)' --delta 0 --group 3",
-    NULL,
-};
-
 const brume_command brume_command_account = {
     .name = "account",
     .summary = "say what releases cost together, with a certificate",
@@ -304,8 +260,24 @@ const brume_command brume_command_account = {
         "filter that stays sound when queries are chosen after seeing answers.",
     .usage = "EXPR (--delta D | --epsilon E) [--method M] [--adjacency A] [--group K] [--all] "
              "[--plot FILE.svg]",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(BRUME_OPERAND(EXPRESSION, "EXPR",
+                                 "releases, e.g. 'laplace(scale=10)*5 + gaussian(sigma=2)'")),
+    BRUME_OPTIONS(
+        BRUME_DELTA_OPTION("find epsilon at this delta"),
+        BRUME_OPTION(REAL, "epsilon", "E", "find delta at this epsilon",
+                     BRUME_FROM_BELOW(0, INFINITY)),
+        BRUME_OPTION(CHOICE, "method", "M",
+                     "how to bound it; auto, the tightest sound one, unless given",
+                     .choices = brume_method_choices),
+        BRUME_ADJACENCY_OPTION,
+        BRUME_OPTION(COUNT, "group", "K", "protect groups of K units, not one",
+                     BRUME_FROM_TO(1, 9007199254740992.0)),
+        BRUME_FLAG("all", "every method side by side"),
+        BRUME_OPTION(FILE, "plot", "FILE.svg", "draw the privacy profile and the trade-off curve")),
+    BRUME_EXAMPLES("account 'laplace(scale=10)*100' --delta 1e-6",
+                   "account 'gaussian(sigma=50)*100 + laplace(scale=20)' --delta 1e-6 --json",
+                   "account 'gaussian(sigma=2)' --epsilon 1",
+                   "account 'randomized_response(epsilon=0.1)*100' --delta 1e-6 --all",
+                   "account 'laplace(scale=10)' --delta 0 --group 3"),
     .run = run,
 };

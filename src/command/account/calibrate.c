@@ -102,17 +102,14 @@ static brume_status show_all(brume_call *call, const brume_expression *expressio
                       "classical", "value", brume_json_real(applies ? sigma : NAN), "how",
                       applies ? text : why),
             error);
-    brume_table *table = NULL;
-    BRUME_TRY(brume_table_open(columns, &table, error));
+    brume_table *table = brume_table_open(columns);
     brume_table_cell(table, "certified");
     brume_table_cell(table, "%s", brume_shortest(result->value).text);
     brume_table_cell(table, "%s", how);
     brume_table_cell(table, "classical");
     brume_table_cell(table, "%s", applies ? brume_shortest(sigma).text : "-");
     brume_table_cell(table, "%s", applies ? text : why);
-    brume_status status = brume_table_write(table, call, error);
-    brume_table_close(table);
-    return status;
+    return brume_table_write(table, call, error);
 }
 
 static brume_status run(brume_call *call, brume_error *error)
@@ -131,29 +128,6 @@ static brume_status run(brume_call *call, brume_error *error)
     return status;
 }
 
-static const brume_operand operands[] = {
-    {.name = "EXPR",
-     .type = BRUME_OPERAND_EXPRESSION,
-     .help = "releases with one parameter written ?, e.g. 'gaussian(sigma=?)*100'"},
-};
-static const brume_option options[] = {
-    BRUME_POSITIVE_OPTION("epsilon", "E", "the least noise for which all of it is (E, D)-private"),
-    BRUME_DELTA_OPTION("0 unless given"),
-    BRUME_POSITIVE_OPTION("alpha", "A",
-                          "instead of epsilon: the most noise that errs by A or more ..."),
-    BRUME_PROBABILITY_OPTION("beta", "B", "... with probability at most B"),
-    {.name = "all", .type = BRUME_OPTION_FLAG, .help = "the textbook's value beside it"},
-    BRUME_ADJACENCY_OPTION,
-};
-static const char *const examples[] = {
-    "calibrate 'gaussian(sigma=?)*100 + laplace(scale=100)' --epsilon 1 --delta 1e-6",
-    "calibrate 'laplace(scale=?)' --epsilon 0.5 --json",
-    "calibrate 'laplace(scale=?)' --alpha 10 --beta 0.05",
-    "calibrate 'laplace(scale=100)*?' --epsilon 1 --delta 1e-6",
-    "calibrate 'gaussian(sigma=?)' --epsilon 1 --delta 1e-5 --all",
-    NULL,
-};
-
 const brume_command brume_command_calibrate = {
     .name = "calibrate",
     .summary = "find the noise that meets a target",
@@ -165,8 +139,21 @@ const brume_command brume_command_calibrate = {
         "a loss law (bounds by moments may jump). With --alpha and --beta it is the value with "
         "the most noise whose error still meets them, and what that costs.",
     .usage = "EXPR (--epsilon E | --alpha A --beta B) [--delta D] [--adjacency A]",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(BRUME_OPERAND(
+        EXPRESSION, "EXPR", "releases with one parameter written ?, e.g. 'gaussian(sigma=?)*100'")),
+    BRUME_OPTIONS(
+        BRUME_POSITIVE_OPTION("epsilon", "E",
+                              "the least noise for which all of it is (E, D)-private"),
+        BRUME_DELTA_OPTION("0 unless given"),
+        BRUME_POSITIVE_OPTION("alpha", "A",
+                              "instead of epsilon: the most noise that errs by A or more ..."),
+        BRUME_PROBABILITY_OPTION("beta", "B", "... with probability at most B"),
+        BRUME_FLAG("all", "the textbook's value beside it"), BRUME_ADJACENCY_OPTION),
+    BRUME_EXAMPLES(
+        "calibrate 'gaussian(sigma=?)*100 + laplace(scale=100)' --epsilon 1 --delta 1e-6",
+        "calibrate 'laplace(scale=?)' --epsilon 0.5 --json",
+        "calibrate 'laplace(scale=?)' --alpha 10 --beta 0.05",
+        "calibrate 'laplace(scale=100)*?' --epsilon 1 --delta 1e-6",
+        "calibrate 'gaussian(sigma=?)' --epsilon 1 --delta 1e-5 --all"),
     .run = run,
 };

@@ -206,61 +206,6 @@ static brume_status run(brume_call *call, brume_error *error)
     return status;
 }
 
-static const brume_operand operands[] = {{.name = "EXPR",
-                                          .type = BRUME_OPERAND_EXPRESSION,
-                                          .help = "releases, such as laplace(scale=10)*5",
-                                          .optional = true}};
-static const brume_option options[] = {
-    {.name = "epsilon",
-     .type = BRUME_OPTION_REAL,
-     .argument = "E",
-     .repeated = true,
-     .help = "the tail P[L > E]"},
-    {.name = "order",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "A|inf",
-     .repeated = true,
-     .help = "the Renyi divergence of this order, above 0; inf: the largest loss; 1, 2, 4 ... 32 "
-             "unless typed"},
-    {.name = "p",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "P1,P2,...",
-     .help = "a distribution, in place of an expression"},
-    {.name = "q", .type = BRUME_OPTION_TEXT, .argument = "Q1,Q2,...", .help = "and another"},
-    {.name = "lln",
-     .type = BRUME_OPTION_REAL,
-     .argument = "SIGMA",
-     .least = 0.05,
-     .most = 2,
-     .help = "in place of an expression: P is the law of Laplace-log-normal noise Z, Q that of "
-             "U + e^T Z"},
-    {.name = "shift",
-     .type = BRUME_OPTION_REAL,
-     .argument = "U",
-     .least = -100,
-     .most = 100,
-     .help = "U, 0 unless typed"},
-    {.name = "stretch",
-     .type = BRUME_OPTION_REAL,
-     .argument = "T",
-     .least = -10,
-     .most = 10,
-     .help = "T, 0 unless typed"},
-    {.name = "plot",
-     .type = BRUME_OPTION_FILE,
-     .argument = "FILE.svg",
-     .help = "draw the tail of the loss and its divergences, in both directions"},
-    BRUME_ADJACENCY_OPTION,
-};
-
-static const char *const examples[] = {
-    "loss 'gaussian(sigma=2)*10' --epsilon 1 --epsilon 3",
-    "loss 'poisson(rate=0.1, gaussian(sigma=1))' --order 2 --json",
-    "loss --p 0.5,0.5 --q 0.3333333333,0.6666666667 --order 0.5 --order 2 --order inf",
-    "loss --lln 0.5 --shift 0.5 --stretch 0.1 --order 2",
-    NULL,
-};
-
 const brume_command brume_command_loss = {
     .name = "loss",
     .summary = "the privacy-loss variable: mean, variance, tail, Renyi divergences",
@@ -284,8 +229,31 @@ const brume_command brume_command_loss = {
         "the largest loss, which is the pure epsilon. It grows with the order; of an order a below 1 "
         "it is a/(1-a) times the one of order 1-a the other way round. What is infinite is null in "
         "JSON.",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(BRUME_OPERAND(EXPRESSION, "EXPR", "releases, such as laplace(scale=10)*5",
+                                 .optional = true)),
+    BRUME_OPTIONS(
+        BRUME_OPTION(REAL, "epsilon", "E", "the tail P[L > E]", .repeated = true),
+        BRUME_OPTION(
+            TEXT, "order", "A|inf",
+            "the Renyi divergence of this order, above 0; inf: the largest loss; 1, 2, 4 ... 32 "
+            "unless typed",
+            .repeated = true),
+        BRUME_OPTION(TEXT, "p", "P1,P2,...", "a distribution, in place of an expression"),
+        BRUME_OPTION(TEXT, "q", "Q1,Q2,...", "and another"),
+        BRUME_OPTION(
+            REAL, "lln", "SIGMA",
+            "in place of an expression: P is the law of Laplace-log-normal noise Z, Q that of "
+            "U + e^T Z",
+            BRUME_FROM_TO(0.05, 2)),
+        BRUME_OPTION(REAL, "shift", "U", "U, 0 unless typed", BRUME_FROM_TO(-100, 100)),
+        BRUME_OPTION(REAL, "stretch", "T", "T, 0 unless typed", BRUME_FROM_TO(-10, 10)),
+        BRUME_OPTION(FILE, "plot", "FILE.svg",
+                     "draw the tail of the loss and its divergences, in both directions"),
+        BRUME_ADJACENCY_OPTION),
+    BRUME_EXAMPLES(
+        "loss 'gaussian(sigma=2)*10' --epsilon 1 --epsilon 3",
+        "loss 'poisson(rate=0.1, gaussian(sigma=1))' --order 2 --json",
+        "loss --p 0.5,0.5 --q 0.3333333333,0.6666666667 --order 0.5 --order 2 --order inf",
+        "loss --lln 0.5 --shift 0.5 --stretch 0.1 --order 2"),
     .run = run,
 };

@@ -11,13 +11,11 @@ extern const char *const brume_adjacency_choices[];
 extern const char *const brume_method_choices[];
 
 #define BRUME_ADJACENCY_OPTION                                                                     \
-    {                                                                                              \
-        .name = "adjacency", .type = BRUME_OPTION_CHOICE, .argument = "A",                         \
-        .help =                                                                                    \
-            "which databases are neighbours (add-remove unless given); sensitivities are meant "   \
-            "under it, it never rescales them",                                                    \
-        .choices = brume_adjacency_choices                                                         \
-    }
+    BRUME_OPTION(                                                                                  \
+        CHOICE, "adjacency", "A",                                                                  \
+        "which databases are neighbours (add-remove unless given); sensitivities are meant "       \
+        "under it, it never rescales them",                                                        \
+        .choices = brume_adjacency_choices)
 
 /* The adjacency asked for, as a value and as its word. */
 const char *brume_call_adjacency_word(const brume_call *call);

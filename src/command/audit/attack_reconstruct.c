@@ -229,8 +229,7 @@ static brume_status write_text(brume_call *call, const brume_assault *assault,
             is_exponential(assault) ? "exponential" : "polynomial", assault->queries,
             is_exponential(assault) ? "subset" : "random subset", assault->people,
             (unsigned long long)assault->runs, assault->runs == 1 ? "" : "s");
-    brume_table *table;
-    BRUME_TRY(brume_table_open(columns, &table, error));
+    brume_table *table = brume_table_open(columns);
     for (size_t i = 0; i < all->count; i++)
         table_row(table, assault, &all->row[i]);
     brume_table_cell(table, "no answers: guessing");
@@ -239,10 +238,7 @@ static brume_status write_text(brume_call *call, const brume_assault *assault,
     brume_table_cell(table, "%.1f", assault->likelier * (double)assault->people);
     brume_table_cell(table, "%.1f %%", 100 * assault->likelier);
     brume_table_cell(table, "-");
-    brume_status status = brume_table_write(table, call, error);
-    brume_table_close(table);
-    if (status != BRUME_OK)
-        return status;
+    BRUME_TRY(brume_table_write(table, call, error));
     fprintf(call->out, "\n%s", brume_dim(call));
     brume_write_sentence(call->out,
                          "bits: how many came back, on average; one person's bit moves %zu answers",
@@ -291,72 +287,6 @@ static brume_status run(brume_call *call, brume_error *error)
 
 static const char *const adversaries[] = {"exponential", "polynomial", NULL};
 
-static const brume_option options[] = {
-    {.name = "adversary",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "WORD",
-     .choices = adversaries,
-     .help = "exponential: all subsets, all candidates; polynomial (the standard): least squares"},
-    {.name = "people",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "N",
-     .least = 1,
-     .most = BRUME_ASSAULT_PEOPLE,
-     .help = "how many secret bits to generate: 128, or 12 for the exponential adversary"},
-    {.name = "input",
-     .type = BRUME_OPTION_FILE,
-     .argument = "FILE.csv",
-     .help = "attack the bits of this file instead; a row is a person"},
-    {.name = "column",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "NAME",
-     .help = "the column of zeros and ones in it"},
-    {.name = "queries",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "M",
-     .least = 1,
-     .most = 1e9,
-     .help = "random subsets that the polynomial adversary asks: 4 times the people"},
-    {.name = "answers",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "HOW",
-     .repeated = true,
-     .help = "exact, rounded(step=), uniform(bound=), decoy(bound=), or a mechanism of brume"},
-    {.name = "epsilon",
-     .type = BRUME_OPTION_REAL,
-     .argument = "E",
-     .repeated = true,
-     .least = 0,
-     .least_open = true,
-     .most = 700,
-     .help = "answers protected by brume at this price for all of them"},
-    {.name = "delta",
-     .type = BRUME_OPTION_REAL,
-     .argument = "D",
-     .least = 0,
-     .most = .5,
-     .most_open = true,
-     .help = "the delta at which prices are meant: 0 unless typed"},
-    {.name = "runs",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "R",
-     .least = 1,
-     .most = 100000,
-     .help = "over how many runs to average: 20 unless typed, fewer where they are long"},
-    {.name = "plot",
-     .type = BRUME_OPTION_FILE,
-     .argument = "FILE.svg",
-     .help = "draw the bits recovered over the noise"},
-};
-
-static const char *const examples[] = {
-    "attack reconstruct",
-    "attack reconstruct --people 500 --epsilon 1 --epsilon 5 --delta 1e-6 --runs 5",
-    "attack reconstruct --adversary exponential --people 8 --answers 'decoy(bound=1)'",
-    "attack reconstruct --input patients.csv --column smoker --answers 'uniform(bound=2)' --json",
-    NULL,
-};
-
 const brume_command brume_command_attack_reconstruct = {
     .name = "attack reconstruct",
     .summary = "show what an adversary recovers, with and without brume",
@@ -378,7 +308,37 @@ const brume_command brume_command_attack_reconstruct = {
         "such as 'gaussian(sigma=30)', for each answer; randomized_response is of each bit.\n\n"
         "Generated secrets and the subsets are the same in every call; noise is not. What is "
         "printed of a file is not private: it is for the owner of the data.",
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPTIONS(
+        BRUME_OPTION(
+            CHOICE, "adversary", "WORD",
+            "exponential: all subsets, all candidates; polynomial (the standard): least squares",
+            .choices = adversaries),
+        BRUME_OPTION(COUNT, "people", "N",
+                     "how many secret bits to generate: 128, or 12 for the exponential adversary",
+                     BRUME_FROM_TO(1, BRUME_ASSAULT_PEOPLE)),
+        BRUME_OPTION(FILE, "input", "FILE.csv",
+                     "attack the bits of this file instead; a row is a person"),
+        BRUME_OPTION(TEXT, "column", "NAME", "the column of zeros and ones in it"),
+        BRUME_OPTION(COUNT, "queries", "M",
+                     "random subsets that the polynomial adversary asks: 4 times the people",
+                     BRUME_FROM_TO(1, 1e9)),
+        BRUME_OPTION(
+            TEXT, "answers", "HOW",
+            "exact, rounded(step=), uniform(bound=), decoy(bound=), or a mechanism of brume",
+            .repeated = true),
+        BRUME_OPTION(REAL, "epsilon", "E",
+                     "answers protected by brume at this price for all of them", .repeated = true,
+                     BRUME_ABOVE_TO(0, 700)),
+        BRUME_OPTION(REAL, "delta", "D", "the delta at which prices are meant: 0 unless typed",
+                     BRUME_FROM_BELOW(0, .5)),
+        BRUME_OPTION(COUNT, "runs", "R",
+                     "over how many runs to average: 20 unless typed, fewer where they are long",
+                     BRUME_FROM_TO(1, 100000)),
+        BRUME_OPTION(FILE, "plot", "FILE.svg", "draw the bits recovered over the noise")),
+    BRUME_EXAMPLES(
+        "attack reconstruct",
+        "attack reconstruct --people 500 --epsilon 1 --epsilon 5 --delta 1e-6 --runs 5",
+        "attack reconstruct --adversary exponential --people 8 --answers 'decoy(bound=1)'",
+        "attack reconstruct --input patients.csv --column smoker --answers 'uniform(bound=2)' --json"),
     .run = run,
 };

@@ -255,84 +255,6 @@ static brume_status run(brume_call *call, brume_error *error)
     return status;
 }
 
-static const brume_operand operands[] = {
-    {.name = "EXPR",
-     .type = BRUME_OPERAND_EXPRESSION,
-     .optional = true,
-     .help = "one mechanism, e.g. 'laplace(scale=2)' or 'discrete_laplace(scale=10)*5'"},
-};
-
-static const brume_option options[] = {
-    {.name = "query",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "SQL",
-     .help = "instead of EXPR: a query over registered datasets, at the price that follows"},
-    {.name = "command",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "WORDS",
-     .help = "instead of EXPR: 'release ...' or 'synth ...' with TABLE for the source"},
-    {.name = "program",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "COMMAND",
-     .help = "instead of EXPR: a program, run as 'COMMAND FILE COUNT', that prints COUNT answers"},
-    {.name = "bounds",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "LO..HI",
-     .help = "with --program and --command: of the numbers in the table: 0..1 unless typed"},
-    {.name = "epsilon",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "E",
-     .help = "with --query: its price, the whole budget unless typed; nothing is spent; with "
-             "--program: what it claims"},
-    {.name = "rho",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "R",
-     .help = "with --query: its price under the rule concentrated"},
-    {.name = "samples",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "N",
-     .least = 100,
-     .most = 1 << 28,
-     .help =
-         "draws on each neighbour: 200000 unless typed, 20000 of slow mechanisms, 2000 of queries"},
-    {.name = "save",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "DIR",
-     .help = "keep both neighbours, what was asked and the event in this folder"},
-    {.name = "time",
-     .type = BRUME_OPTION_FLAG,
-     .help = "instead of epsilon: does the time of an answer tell the neighbour, or the value?"},
-    {.name = "exact",
-     .type = BRUME_OPTION_FLAG,
-     .help = "no draws: the whole output law against the claim, where the card states one"},
-    BRUME_PROBABILITY_OPTION(
-        "confidence", "C",
-        "a sound mechanism is accused with probability at most 1 - C: 0.999 unless typed"),
-    BRUME_DELTA_OPTION(
-        "audit epsilon at this delta: 0 unless typed; with --query, as 'brume query' takes it"),
-    BRUME_ADJACENCY_OPTION,
-    BRUME_LEDGER_OPTION,
-    {.name = "timeout",
-     .type = BRUME_OPTION_REAL,
-     .argument = "SECONDS",
-     .least = 0,
-     .least_open = true,
-     .most = BRUME_TIMEOUT_MOST,
-     .help = "end after this time, without a result"},
-};
-
-static const char *const examples[] = {
-    "audit 'discrete_laplace(scale=2)'",
-    "audit 'gaussian(sigma=1)' --delta 0.01 --json",
-    "audit 'sparse_vector(epsilon=1, hits=2)' --samples 20000",
-    "audit 'randomized_response(epsilon=1)' --confidence 0.999999",
-    "audit 'above_threshold(epsilon=1)' --exact",
-    "audit 'laplace(scale=1)' --time --samples 10000",
-    "audit --command 'release sum TABLE --column value --bounds 0..1 --epsilon 1' --samples 200",
-    "audit --query 'SELECT ward, COUNT(*) FROM visits GROUP BY ward' --epsilon 1 --samples 200",
-    NULL,
-};
-
 const brume_command brume_command_audit = {
     .name = "audit",
     .summary = "attack a mechanism or a query: its epsilon from below",
@@ -376,8 +298,53 @@ const brume_command brume_command_audit = {
         "how much likelier it is that the answer on the second neighbour (or the larger of two "
         "outcomes) took longer than that it took less time; 0 where the time tells nothing. "
         "\"violation\" says that an interval leaves 0 out.",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(
+        BRUME_OPERAND(EXPRESSION, "EXPR",
+                      "one mechanism, e.g. 'laplace(scale=2)' or 'discrete_laplace(scale=10)*5'",
+                      .optional = true)),
+    BRUME_OPTIONS(
+        BRUME_OPTION(
+            TEXT, "query", "SQL",
+            "instead of EXPR: a query over registered datasets, at the price that follows"),
+        BRUME_OPTION(TEXT, "command", "WORDS",
+                     "instead of EXPR: 'release ...' or 'synth ...' with TABLE for the source"),
+        BRUME_OPTION(
+            TEXT, "program", "COMMAND",
+            "instead of EXPR: a program, run as 'COMMAND FILE COUNT', that prints COUNT answers"),
+        BRUME_OPTION(
+            TEXT, "bounds", "LO..HI",
+            "with --program and --command: of the numbers in the table: 0..1 unless typed"),
+        BRUME_OPTION(
+            TEXT, "epsilon", "E",
+            "with --query: its price, the whole budget unless typed; nothing is spent; with "
+            "--program: what it claims"),
+        BRUME_OPTION(TEXT, "rho", "R", "with --query: its price under the rule concentrated"),
+        BRUME_OPTION(
+            COUNT, "samples", "N",
+            "draws on each neighbour: 200000 unless typed, 20000 of slow mechanisms, 2000 of queries",
+            BRUME_FROM_TO(100, 1 << 28)),
+        BRUME_OPTION(TEXT, "save", "DIR",
+                     "keep both neighbours, what was asked and the event in this folder"),
+        BRUME_FLAG(
+            "time",
+            "instead of epsilon: does the time of an answer tell the neighbour, or the value?"),
+        BRUME_FLAG("exact",
+                   "no draws: the whole output law against the claim, where the card states one"),
+        BRUME_PROBABILITY_OPTION(
+            "confidence", "C",
+            "a sound mechanism is accused with probability at most 1 - C: 0.999 unless typed"),
+        BRUME_DELTA_OPTION(
+            "audit epsilon at this delta: 0 unless typed; with --query, as 'brume query' takes it"),
+        BRUME_ADJACENCY_OPTION, BRUME_LEDGER_OPTION,
+        BRUME_OPTION(REAL, "timeout", "SECONDS", "end after this time, without a result",
+                     BRUME_ABOVE_TO(0, BRUME_TIMEOUT_MOST))),
+    BRUME_EXAMPLES(
+        "audit 'discrete_laplace(scale=2)'", "audit 'gaussian(sigma=1)' --delta 0.01 --json",
+        "audit 'sparse_vector(epsilon=1, hits=2)' --samples 20000",
+        "audit 'randomized_response(epsilon=1)' --confidence 0.999999",
+        "audit 'above_threshold(epsilon=1)' --exact",
+        "audit 'laplace(scale=1)' --time --samples 10000",
+        "audit --command 'release sum TABLE --column value --bounds 0..1 --epsilon 1' --samples 200",
+        "audit --query 'SELECT ward, COUNT(*) FROM visits GROUP BY ward' --epsilon 1 --samples 200"),
     .run = run,
 };

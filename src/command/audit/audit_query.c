@@ -164,7 +164,6 @@ brume_status brume_audit_query(brume_call *call, brume_audited *a, brume_error *
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
     for (size_t i = 0; status == BRUME_OK && i < count; i++)
         status = open_lane(ledger, sql, brume_call_payment(call), &lanes[i], error);
-    brume_ledger_close(ledger);
     if (status == BRUME_OK)
         status = read_claim(lanes[0].plan, a, error);
     if (status == BRUME_OK)

@@ -20,9 +20,14 @@ struct brume_typed {
     double real;
 };
 
+typedef struct brume_kept {
+    void (*close)(void *);
+    void *what;
+} brume_kept;
+
 const brume_option brume_common_options[] = {
-    {.name = "json", .help = "one JSON object on standard output instead of text"},
-    {.name = "help", .letter = 'h', .help = "what the command does, its options and examples"},
+    BRUME_FLAG("json", "one JSON object on standard output instead of text"),
+    BRUME_FLAG("help", "what the command does, its options and examples", .letter = 'h'),
 };
 const size_t brume_common_option_count = sizeof brume_common_options / sizeof *brume_common_options;
 
@@ -320,15 +325,41 @@ static brume_status call_check(const brume_call *call, brume_error *error)
 
 void brume_call_close(brume_call *call)
 {
-    for (size_t i = 0; i < call->owned_count; i++)
-        free(call->owned[i]);
-    free((void *)call->owned);
+    while (call->kept_count > 0) {
+        brume_kept last = call->kept[--call->kept_count];
+        last.close(last.what);
+    }
+    free(call->kept);
     free((void *)call->operands);
     free(call->values);
-    call->owned = NULL;
+    call->kept = NULL;
     call->operands = NULL;
     call->values = NULL;
-    call->owned_count = call->operand_count = call->value_count = call->value_room = 0;
+    call->operand_count = call->value_count = call->value_room = 0;
+}
+
+brume_status brume_call_keep(brume_call *call, void (*close)(void *), void *what,
+                             brume_error *error)
+{
+    brume_kept *grown = what ? realloc(call->kept, (call->kept_count + 1) * sizeof *grown) : NULL;
+    if (!grown) {
+        if (what)
+            close(what);
+        return brume_no_memory(error, NULL);
+    }
+    call->kept = grown;
+    grown[call->kept_count++] = (brume_kept){close, what};
+    return BRUME_OK;
+}
+
+static void close_json(void *json)
+{
+    json_decref(json);
+}
+
+brume_status brume_call_keep_json(brume_call *call, json_t *json, brume_error *error)
+{
+    return brume_call_keep(call, close_json, json, error);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -448,19 +479,6 @@ static brume_status wrong_type(const char *name, const json_t *value, const char
 
 /* --- values as text --------------------------------------------------------------------------- */
 
-/* Let the call own a text; NULL, also where it is NULL: memory is out. */
-static const char *keep(brume_call *call, char *text)
-{
-    char **grown = text ? realloc((void *)call->owned, (call->owned_count + 1) * sizeof *grown)
-                        : NULL;
-    if (!grown) {
-        free(text);
-        return NULL;
-    }
-    call->owned = grown;
-    return grown[call->owned_count++] = text;
-}
-
 /* A scalar as it would be typed; false: it is none. */
 static bool write_scalar(FILE *out, const json_t *value)
 {
@@ -498,53 +516,42 @@ static bool write_member(FILE *out, const char *key, const json_t *value)
     return write_list(out, value);
 }
 
-/* The text of a value, or of a member of one; `name` is quoted in errors. */
+/* {"epsilon": 4, "delta": 1e-6} is "epsilon=4,delta=1e-6". */
+static bool write_members(FILE *out, const json_t *object)
+{
+    const char *key;
+    json_t *value;
+    bool good = true, first = true;
+    json_object_foreach ((json_t *)(uintptr_t)object, key, value) {
+        fputs(first ? "" : ",", out);
+        good = good && write_member(out, key, value);
+        first = false;
+    }
+    return good;
+}
+
+/* The text of a value, of a member of one, or (`joined`) of all members of an object; `name` is
+ * quoted in errors. */
 static brume_status to_text(brume_call *call, const char *name, const char *key,
-                            const json_t *value, const char **text, brume_error *error)
+                            const json_t *value, bool joined, const char **text, brume_error *error)
 {
     char *made = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&made, &length);
     if (!out)
         return brume_no_memory(error, NULL);
-    bool good = write_member(out, key, value);
+    bool good = joined ? write_members(out, value) : write_member(out, key, value);
     bool failed = fclose(out) != 0;
-    if (!good) {
+    if (!good || failed) {
         free(made);
-        return wrong_type(name, value, "a text or a number", error);
+        return failed ? brume_no_memory(error, NULL)
+                      : wrong_type(name, value,
+                                   joined ? "an object of texts and numbers" : "a text or a number",
+                                   error);
     }
-    if (failed)
-        free(made);
-    *text = failed ? NULL : keep(call, made);
-    return *text ? BRUME_OK : brume_no_memory(error, NULL);
-}
-
-/* {"epsilon": 4, "delta": 1e-6} is "epsilon=4,delta=1e-6". */
-static brume_status join_object(brume_call *call, const char *name, const json_t *object,
-                                const char **text, brume_error *error)
-{
-    char *made = NULL;
-    size_t length = 0, count = 0;
-    FILE *out = open_memstream(&made, &length);
-    if (!out)
-        return brume_no_memory(error, NULL);
-    const char *key;
-    json_t *value;
-    bool good = true;
-    json_object_foreach ((json_t *)(uintptr_t)object, key, value) {
-        if (count++)
-            fputc(',', out);
-        good = good && write_member(out, key, value);
-    }
-    bool failed = fclose(out) != 0;
-    if (!good) {
-        free(made);
-        return wrong_type(name, object, "an object of texts and numbers", error);
-    }
-    if (failed)
-        free(made);
-    *text = failed ? NULL : keep(call, made);
-    return *text ? BRUME_OK : brume_no_memory(error, NULL);
+    BRUME_TRY(brume_call_keep(call, free, made, error));
+    *text = made;
+    return BRUME_OK;
 }
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -561,7 +568,9 @@ static brume_status add_one(brume_call *call, const brume_option *option, const 
                             const char *key, const json_t *value, brume_error *error)
 {
     const char *text = NULL;
-    BRUME_TRY(to_text(call, name, key, value, &text, error));
+    bool joined = !key && !option->repeated && option->type == BRUME_OPTION_TEXT &&
+                  json_is_object(value);
+    BRUME_TRY(to_text(call, name, key, value, joined, &text, error));
     return call_add(call, option, text, error);
 }
 
@@ -587,11 +596,6 @@ static brume_status add_option(brume_call *call, const brume_option *option, con
         return add_flag(call, option, name, value, error);
     if (option->repeated && (json_is_array(value) || json_is_object(value)))
         return add_several(call, option, name, value, error);
-    if (json_is_object(value) && option->type == BRUME_OPTION_TEXT) {
-        const char *text = NULL;
-        BRUME_TRY(join_object(call, name, value, &text, error));
-        return call_add(call, option, text, error);
-    }
     return add_one(call, option, name, NULL, value, error);
 }
 
@@ -613,7 +617,7 @@ static brume_status add_operand(brume_call *call, size_t at, const json_t *value
     if (call->operands[at]) /* names are told apart by their letters, not by their case */
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'%s' is given twice", operand->name);
     if (!operand->repeated || !json_is_array(value)) {
-        BRUME_TRY(to_text(call, operand->name, NULL, value, &call->operands[at], error));
+        BRUME_TRY(to_text(call, operand->name, NULL, value, false, &call->operands[at], error));
         call->operand_count = at + 1 > call->operand_count ? at + 1 : call->operand_count;
         return BRUME_OK;
     }
@@ -623,8 +627,8 @@ static brume_status add_operand(brume_call *call, size_t at, const json_t *value
         return brume_no_memory(error, NULL);
     call->operands = grown;
     for (size_t i = 0; i < count; i++)
-        BRUME_TRY(
-            to_text(call, operand->name, NULL, json_array_get(value, i), &grown[at + i], error));
+        BRUME_TRY(to_text(call, operand->name, NULL, json_array_get(value, i), false,
+                          &grown[at + i], error));
     call->operand_count = at + count;
     return BRUME_OK;
 }
@@ -664,8 +668,9 @@ static brume_status read_format(const brume_command *command, const json_t *opti
     if (!option)
         return brume_fail(error, BRUME_EARGUMENT, "one of: json, text",
                           "option '--format' has no choice '%.100s'", word);
-    word = keep(call, strdup(word));
-    return word ? call_add(call, option, word, error) : brume_no_memory(error, NULL);
+    char *copy = strdup(word);
+    BRUME_TRY(brume_call_keep(call, free, copy, error));
+    return call_add(call, option, copy, error);
 }
 
 static brume_status add_member(brume_call *call, const char *key, const json_t *value,

@@ -138,15 +138,12 @@ brume_status brume_write_overview(brume_call *call, brume_error *error)
     write_heading(call, "Commands");
     size_t count;
     const brume_command *const *commands = brume_commands(&count);
-    brume_table *table = NULL;
-    BRUME_TRY(brume_table_open(columns, &table, error));
+    brume_table *table = brume_table_open(columns);
     for (size_t i = 0; i < count; i++) {
         brume_table_cell(table, "  %s", commands[i]->name);
         brume_table_cell(table, "%s", commands[i]->summary);
     }
-    brume_status status = brume_table_write(table, call, error);
-    brume_table_close(table);
-    BRUME_TRY(status);
+    BRUME_TRY(brume_table_write(table, call, error));
     write_heading(call, "Exit codes");
     fputs("  0 done   2 bad arguments, syntax or names   3 refused by a budget or a policy\n"
           "  4 not supported   5 system: randomness, memory, disk, closed output\n"
@@ -304,23 +301,7 @@ static brume_status run(brume_call *call, brume_error *error)
     return command ? brume_write_help(call, command, error) : brume_write_overview(call, error);
 }
 
-static const brume_operand operands[] = {
-    {.name = "COMMAND",
-     .type = BRUME_OPERAND_COMMAND,
-     .help = "show the help of this command",
-     .optional = true,
-     .repeated = true},
-};
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
-static const brume_option options[] = {
-    {.name = "man", .help = "write the man page, in roff"},
-    {.name = "completion",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "SHELL",
-     .choices = shells,
-     .help = "write the completion script of a shell"},
-};
-static const char *const examples[] = {"help", "help mechanisms", "help --completion bash", NULL};
 
 const brume_command brume_command_help = {
     .name = "help",
@@ -329,8 +310,11 @@ const brume_command brume_command_help = {
     .description = "The commands and the exit codes, or one command with its options and examples. "
                    "The man page and the completions of bash, zsh and fish are made from the same "
                    "tables.",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(BRUME_OPERAND(COMMAND, "COMMAND", "show the help of this command",
+                                 .optional = true, .repeated = true)),
+    BRUME_OPTIONS(BRUME_FLAG("man", "write the man page, in roff"),
+                  BRUME_OPTION(CHOICE, "completion", "SHELL",
+                               "write the completion script of a shell", .choices = shells)),
+    BRUME_EXAMPLES("help", "help mechanisms", "help --completion bash"),
     .run = run,
 };

@@ -9,20 +9,6 @@ static brume_status run(brume_call *call, brume_error *error)
                       "'%s' is a command of the command line only", call->command->name);
 }
 
-static const brume_option options[] = {
-    BRUME_PAYMENT_OPTIONS,
-    {.name = "yes",
-     .type = BRUME_OPTION_FLAG,
-     .help = "do not ask before a statement spends something"},
-    BRUME_TIMEOUT_OPTION,
-    BRUME_LEDGER_OPTION,
-};
-
-static const char *const examples[] = {
-    "shell --epsilon 0.1 < questions.sql",
-    NULL,
-};
-
 const brume_command brume_command_shell = {
     .name = "shell",
     .summary = "ask one question after another at a prompt",
@@ -38,7 +24,9 @@ const brume_command brume_command_shell = {
         "too. From a pipe or a file it runs statement by statement, asks nothing, and ends at the "
         "first error with its exit code.",
     .usage = "[--epsilon E [--delta D] | --rho R] [OPTION...]",
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPTIONS(BRUME_PAYMENT_OPTIONS,
+                  BRUME_FLAG("yes", "do not ask before a statement spends something"),
+                  BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES("shell --epsilon 0.1 < questions.sql"),
     .run = run,
 };

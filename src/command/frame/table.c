@@ -22,7 +22,7 @@ struct brume_table {
     bool failed;
 };
 
-brume_status brume_table_open(const char *const *columns, brume_table **out, brume_error *error)
+brume_table *brume_table_open(const char *const *columns)
 {
     brume_table *table = calloc(1, sizeof *table);
     size_t count = 0;
@@ -32,17 +32,14 @@ brume_status brume_table_open(const char *const *columns, brume_table **out, bru
     if (!table || !heads) {
         free(table);
         free(heads);
-        return brume_no_memory(error, "a table");
+        return NULL;
     }
     *table = (brume_table){.columns = columns, .heads = heads, .column_count = count};
-    *out = table;
-    return BRUME_OK;
+    return table;
 }
 
-void brume_table_close(brume_table *table)
+static void close_table(brume_table *table)
 {
-    if (!table)
-        return;
     for (size_t i = 0; i < table->cell_count; i++)
         free(table->cells[i]);
     for (size_t i = 0; i < table->column_count; i++)
@@ -54,6 +51,8 @@ void brume_table_close(brume_table *table)
 
 void brume_table_cell(brume_table *table, const char *format, ...)
 {
+    if (!table)
+        return;
     if (table->cell_count == table->room) {
         size_t room = table->room ? 2 * table->room : 64;
         char **cells = realloc(table->cells, room * sizeof *cells);
@@ -151,14 +150,9 @@ static bool measure(const brume_table *table, size_t *widths)
     return headed;
 }
 
-brume_status brume_table_write(brume_table *table, const brume_call *call, brume_error *error)
+static void write_text(const brume_table *table, const brume_call *call, size_t *widths)
 {
     size_t columns = table->column_count, before = 0;
-    size_t *widths = calloc(columns + 1, sizeof *widths);
-    if (!widths || table->failed || columns == 0 || !make_visible(table)) {
-        free(widths);
-        return brume_no_memory(error, "a table");
-    }
     table_line line = {call->out, 0};
     bool headed = measure(table, widths);
     for (size_t i = 0; i + 1 < columns; i++)
@@ -188,8 +182,18 @@ brume_status brume_table_write(brume_table *table, const brume_call *call, brume
         if (last)
             end_line(&line);
     }
+}
+
+brume_status brume_table_write(brume_table *table, const brume_call *call, brume_error *error)
+{
+    size_t *widths = table ? calloc(table->column_count + 1, sizeof *widths) : NULL;
+    bool good = widths && !table->failed && table->column_count > 0 && make_visible(table);
+    if (good)
+        write_text(table, call, widths);
     free(widths);
-    return BRUME_OK;
+    if (table)
+        close_table(table);
+    return good ? BRUME_OK : brume_no_memory(error, "a table");
 }
 
 static void write_markdown_cell(FILE *out, const char *text)
@@ -206,11 +210,8 @@ static void write_markdown_cell(FILE *out, const char *text)
     fputc(' ', out);
 }
 
-brume_status brume_table_write_markdown(brume_table *table, const brume_call *call,
-                                        brume_error *error)
+static void write_markdown(const brume_table *table, const brume_call *call)
 {
-    if (table->failed || table->column_count == 0)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a table");
     for (size_t i = 0; i < table->column_count; i++)
         write_markdown_cell(call->out, heading(table->columns[i]));
     fputs("|\n", call->out);
@@ -222,5 +223,15 @@ brume_status brume_table_write_markdown(brume_table *table, const brume_call *ca
         if ((i + 1) % table->column_count == 0)
             fputs("|\n", call->out);
     }
-    return BRUME_OK;
+}
+
+brume_status brume_table_write_markdown(brume_table *table, const brume_call *call,
+                                        brume_error *error)
+{
+    bool good = table && !table->failed && table->column_count > 0;
+    if (good)
+        write_markdown(table, call);
+    if (table)
+        close_table(table);
+    return good ? BRUME_OK : brume_no_memory(error, "a table");
 }

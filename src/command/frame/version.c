@@ -142,8 +142,6 @@ static brume_status run(brume_call *call, brume_error *error)
     return BRUME_OK;
 }
 
-static const char *const examples[] = {"version", "version --json", NULL};
-
 const brume_command brume_command_version = {
     .name = "version",
     .summary = "say which brume this is, and with which libraries it runs",
@@ -151,6 +149,6 @@ const brume_command brume_command_version = {
         "The version of brume, of each library that it uses, and the machine; what a "
         "report of a fault should have. What is loaded late, DuckDB for one, is loaded for "
         "it, and null in --json where it cannot be. 'brume --version' says the first line alone.",
-    .examples = examples,
+    BRUME_EXAMPLES("version", "version --json"),
     .run = run,
 };

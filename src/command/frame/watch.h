@@ -7,11 +7,9 @@
 
 /* --timeout SECONDS, for the commands that take a watch. */
 #define BRUME_TIMEOUT_OPTION                                                                       \
-    {                                                                                              \
-        .name = "timeout", .type = BRUME_OPTION_REAL, .argument = "SECONDS", .least = 0,           \
-        .least_open = true, .most = BRUME_TIMEOUT_MOST,                                            \
-        .help = "end after this time, with the price spent if it was; else the owner's cap"        \
-    }
+    BRUME_OPTION(REAL, "timeout", "SECONDS",                                                       \
+                 "end after this time, with the price spent if it was; else the owner's cap",      \
+                 BRUME_ABOVE_TO(0, BRUME_TIMEOUT_MOST))
 
 /* EARGUMENT for --timeout where --no-ledger says that nothing is paid for. */
 BRUME_MUST_USE brume_status brume_call_check_timeout(const brume_call *call, brume_error *error);

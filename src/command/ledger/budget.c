@@ -1,12 +1,13 @@
 /* brume budget: what was spent and what is left. */
 #include "command/command.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "command/host.h"
 #include "command/ledger/open_ledger.h"
-#include "command/user/typed_user.h"
-#include "ledger/ledger.h"
+#include "command/user/user.h"
+#include "ledger/user.h"
 
 /* What is the user's own of it: "mine", null where there is no allotment. */
 static brume_status add_mine(const brume_call *call, brume_ledger *ledger, const char *dataset,
@@ -23,24 +24,30 @@ static brume_status add_mine(const brume_call *call, brume_ledger *ledger, const
     return has ? brume_filter_to_json(&filter, mine, error) : BRUME_OK;
 }
 
-static brume_status to_json(const brume_call *call, brume_ledger *ledger,
-                            const brume_dataset *dataset, json_t **out, brume_error *error)
+/* Added to a list that is the call's. */
+static brume_status add_json(const brume_call *call, brume_ledger *ledger,
+                             const brume_dataset *dataset, json_t *list, brume_error *error)
 {
     json_t *object = json_pack("{s:s,s:s,s:s}", "dataset", dataset->name, "rule",
                                brume_rule_word(dataset->filter.rule), "adjacency",
                                brume_adjacency_word(dataset->adjacency));
-    brume_status status = object ? brume_filter_to_json(&dataset->filter, object, error)
-                                 : brume_no_memory(error, "the answer");
-    if (status == BRUME_OK &&
-        json_object_set_new(object, "queries", json_integer((json_int_t)dataset->queries)) != 0)
-        status = brume_no_memory(error, "the answer");
-    if (status == BRUME_OK)
-        status = add_mine(call, ledger, dataset->name, object, error);
-    if (status != BRUME_OK)
-        json_decref(object);
-    else
-        *out = object;
-    return status;
+    if (json_array_append_new(list, object) != 0)
+        return brume_no_memory(error, "the answer");
+    BRUME_TRY(brume_filter_to_json(&dataset->filter, object, error));
+    if (json_object_set_new(object, "queries", json_integer((json_int_t)dataset->queries)) != 0)
+        return brume_no_memory(error, "the answer");
+    return add_mine(call, ledger, dataset->name, object, error);
+}
+
+/* "12.34 of 50" as a bar of `width` characters: what is left in full blocks. */
+static void write_bar(FILE *out, double left, double of, int width)
+{
+    double share = of > 0 ? fmin(fmax(left / of, 0), 1) : 0;
+    int full = (int)floor(share * width + 0.5);
+    if (full == 0 && left > 0)
+        full = 1;
+    for (int i = 0; i < width; i++)
+        fputs(i < full ? "█" : "░", out);
 }
 
 /* What is left of delta: as it is where that is short, else four digits, rounded down. */
@@ -96,8 +103,8 @@ static void write_text(const brume_call *call, const brume_dataset *dataset)
     print_amount(&filter->limit, rho, limit);
     brume_decimal_print(&filter->limit_delta, most, sizeof most);
     fprintf(call->out, "%s%-16s%s ", brume_bold(call), dataset->name, brume_plain(call));
-    brume_write_bar(call->out, brume_decimal_nearest(&left.amount),
-                    brume_decimal_nearest(&filter->limit), 20);
+    write_bar(call->out, brume_decimal_nearest(&left.amount), brume_decimal_nearest(&filter->limit),
+              20);
     fprintf(call->out, "  %s %s of %s left", rho ? "rho" : "epsilon", amount, limit);
     if (rho) {
         char epsilon[BRUME_DECIMAL_TEXT], delta[BRUME_DECIMAL_TEXT];
@@ -118,70 +125,41 @@ static bool is_public(const brume_dataset *dataset)
 }
 
 static brume_status write_one(brume_call *call, brume_ledger *ledger, const char *name,
-                              brume_error *error)
+                              json_t *list, brume_error *error)
 {
     brume_dataset *dataset = NULL;
-    BRUME_TRY(brume_ledger_dataset(ledger, name, &dataset, error));
-    brume_status status = BRUME_OK;
+    BRUME_TRY(brume_call_open_dataset(call, ledger, name, &dataset, error));
+    if (is_public(dataset) && brume_call_operand(call, 0))
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "'%s' is public and has no budget", name);
     if (is_public(dataset))
-        status = brume_fail(error, BRUME_EARGUMENT, NULL, "'%s' is public and has no budget", name);
-    else if (call->json) {
-        json_t *object = NULL;
-        status = to_json(call, ledger, dataset, &object, error);
-        if (status == BRUME_OK)
-            status = brume_call_write_json(call, object, error);
-    } else {
-        write_text(call, dataset);
-        write_mine(call, ledger, name);
-    }
-    brume_dataset_close(dataset);
-    return status;
-}
-
-static brume_status write_all(brume_call *call, brume_ledger *ledger, brume_error *error)
-{
-    json_t *names = NULL, *list = json_array();
-    brume_status status = brume_ledger_names(ledger, &names, error);
-    for (size_t i = 0; status == BRUME_OK && i < json_array_size(names); i++) {
-        brume_dataset *dataset = NULL;
-        status = brume_ledger_dataset(ledger, json_string_value(json_array_get(names, i)), &dataset,
-                                      error);
-        json_t *object = NULL;
-        if (status == BRUME_OK && !is_public(dataset) && call->json) {
-            status = to_json(call, ledger, dataset, &object, error);
-            json_array_append_new(list, object);
-        } else if (status == BRUME_OK && !is_public(dataset)) {
-            write_text(call, dataset);
-            write_mine(call, ledger, dataset->name);
-        }
-        brume_dataset_close(dataset);
-    }
-    if (status == BRUME_OK && call->json)
-        status = brume_call_write_json(call, json_pack("{s:O}", "budgets", list), error);
-    json_decref(names);
-    json_decref(list);
-    return status;
+        return BRUME_OK;
+    if (call->json)
+        return add_json(call, ledger, dataset, list, error);
+    write_text(call, dataset);
+    write_mine(call, ledger, name);
+    return BRUME_OK;
 }
 
 static brume_status run(brume_call *call, brume_error *error)
 {
     brume_ledger *ledger = NULL;
+    json_t *names = NULL, *list = json_array();
     const char *name = brume_call_operand(call, 0);
+    BRUME_TRY(brume_call_keep_json(call, list, error));
     BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
-    brume_status status = name ? write_one(call, ledger, name, error)
-                               : write_all(call, ledger, error);
-    brume_ledger_close(ledger);
-    return status;
+    if (name) {
+        BRUME_TRY(write_one(call, ledger, name, list, error));
+        return call->json ? brume_call_write_json(call, json_incref(json_array_get(list, 0)), error)
+                          : BRUME_OK;
+    }
+    BRUME_TRY(brume_ledger_names(ledger, &names, error));
+    BRUME_TRY(brume_call_keep_json(call, names, error));
+    for (size_t i = 0; i < json_array_size(names); i++)
+        BRUME_TRY(
+            write_one(call, ledger, json_string_value(json_array_get(names, i)), list, error));
+    return call->json ? brume_call_write_json(call, json_pack("{s:O}", "budgets", list), error)
+                      : BRUME_OK;
 }
-
-static const brume_operand operands[] = {
-    {.name = "NAME", .help = "a registered dataset; all of them without it", .optional = true}};
-static const brume_option options[] = {BRUME_LEDGER_OPTION};
-
-static const char *const examples[] = {
-    "budget visits",
-    NULL,
-};
 
 const brume_command brume_command_budget = {
     .name = "budget",
@@ -190,8 +168,9 @@ const brume_command brume_command_budget = {
         "The budget, the sum of what was charged, and what may still be spent. Under the rule "
         "concentrated the account is kept in rho. Through a server also what is left of the "
         "user's own allotment.",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(BRUME_OPERAND(TEXT, "NAME", "a registered dataset; all of them without it",
+                                 .optional = true)),
+    BRUME_OPTIONS(BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES("budget visits"),
     .run = run,
 };

@@ -105,8 +105,7 @@ static brume_status write_table(brume_call *call, const json_t *events, brume_er
         fprintf(call->out, "nothing was asked yet\n");
         return BRUME_OK;
     }
-    brume_table *table = NULL;
-    BRUME_TRY(brume_table_open(users ? with_user : columns, &table, error));
+    brume_table *table = brume_table_open(users ? with_user : columns);
     for (size_t i = 0; i < json_array_size(events); i++) {
         const json_t *event = json_array_get(events, i);
         const char *time = json_string_value(json_object_get(event, "time"));
@@ -121,9 +120,7 @@ static brume_status write_table(brume_call *call, const json_t *events, brume_er
         write_cost(table, json_object_get(event, "cost"));
         write_asked(table, event, brume_call_has(call, "verbose"));
     }
-    brume_status status = brume_table_write(table, call, error);
-    brume_table_close(table);
-    return status;
+    return brume_table_write(table, call, error);
 }
 
 /* Without --verbose the events say nothing of what brume made of the SQL. */
@@ -134,32 +131,23 @@ static void hide_normal(const json_t *events)
 }
 
 /* --answer: the recorded answer of one charge. */
-static brume_status write_recorded(brume_call *call, brume_ledger *ledger, brume_error *error)
+static brume_status write_recorded(brume_call *call, brume_error *error)
 {
+    brume_ledger *ledger = NULL;
     brume_query_answer *answer = NULL;
+    if (brume_call_operand(call, 0) || brume_call_has(call, "verbose") ||
+        brume_call_has(call, "limit") || brume_call_has(call, "before"))
+        return brume_fail(error, BRUME_EARGUMENT, "the number of a charge says which it is",
+                          "'--answer' takes neither a dataset nor another option");
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
     BRUME_TRY(brume_recall(ledger, brume_call_count(call, "answer", 0), &answer, error));
     brume_status status = brume_write_answer(call, answer, error);
     brume_query_answer_close(answer);
     return status;
 }
 
-static brume_status write_answer_of(brume_call *call, brume_error *error)
-{
-    brume_ledger *ledger = NULL;
-    if (brume_call_operand(call, 0) || brume_call_has(call, "verbose") ||
-        brume_call_has(call, "limit") || brume_call_has(call, "before"))
-        return brume_fail(error, BRUME_EARGUMENT, "the number of a charge says which it is",
-                          "'--answer' takes neither a dataset nor another option");
-    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
-    brume_status status = write_recorded(call, ledger, error);
-    brume_ledger_close(ledger);
-    return status;
-}
-
 static brume_status run(brume_call *call, brume_error *error)
 {
-    if (brume_call_has(call, "answer"))
-        return write_answer_of(call, error);
     brume_ledger *ledger = NULL;
     brume_dataset *dataset = NULL;
     json_t *history = NULL;
@@ -167,57 +155,24 @@ static brume_status run(brume_call *call, brume_error *error)
     const brume_history_page page = {
         .before = brume_call_count(call, "before", 0),
         .most = (size_t)brume_call_count(call, "limit", BRUME_HISTORY_EVENTS)};
-    brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
-    if (status == BRUME_OK && name)
-        status = brume_ledger_dataset(ledger, name, &dataset, error); /* is there one? */
-    brume_dataset_close(dataset);
-    if (status == BRUME_OK)
-        status = brume_ledger_history(ledger, name, &page, &history, error);
-    if (status == BRUME_OK && !brume_call_has(call, "verbose"))
+    if (brume_call_has(call, "answer"))
+        return write_recorded(call, error);
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
+    if (name) /* is there one? */
+        BRUME_TRY(brume_call_open_dataset(call, ledger, name, &dataset, error));
+    BRUME_TRY(brume_ledger_history(ledger, name, &page, &history, error));
+    BRUME_TRY(brume_call_keep_json(call, history, error));
+    if (!brume_call_has(call, "verbose"))
         hide_normal(json_object_get(history, "events"));
-    if (status == BRUME_OK)
-        status = call->json ? brume_call_write_json(call, json_incref(history), error)
-                            : write_table(call, json_object_get(history, "events"), error);
+    if (call->json)
+        return brume_call_write_json(call, json_incref(history), error);
+    BRUME_TRY(write_table(call, json_object_get(history, "events"), error));
     const json_t *before = json_object_get(history, "before");
-    if (status == BRUME_OK && !call->json && json_is_integer(before))
+    if (json_is_integer(before))
         fprintf(call->out, "older ones: brume history%s%s --before %lld\n", name ? " " : "",
                 name ? name : "", (long long)json_integer_value(before));
-    json_decref(history);
-    brume_ledger_close(ledger);
-    return status;
+    return BRUME_OK;
 }
-
-static const brume_operand operands[] = {
-    {.name = "NAME", .help = "a registered dataset; all of them without it", .optional = true}};
-static const brume_option options[] = {
-    {.name = "verbose",
-     .type = BRUME_OPTION_FLAG,
-     .help = "also what brume understood, which free re-reads are found by"},
-    {.name = "answer",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "ID",
-     .least = 1,
-     .most = 1e15,
-     .help = "the recorded answer of the query with this id, again and for nothing"},
-    {.name = "limit",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "N",
-     .least = 1,
-     .most = 100000,
-     .help = "so many events, the newest ones (100)"},
-    {.name = "before",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "ID",
-     .least = 1,
-     .most = 1e15,
-     .help = "only events from before this one: the next page"},
-    BRUME_LEDGER_OPTION,
-};
-
-static const char *const examples[] = {
-    "history visits",
-    NULL,
-};
 
 const brume_command brume_command_history = {
     .name = "history",
@@ -230,8 +185,18 @@ const brume_command brume_command_history = {
         "is registered already.\n\n"
         "With --answer the answer that was given for one of these charges, as it was recorded: "
         "nothing is asked, and nothing can be spent.",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(BRUME_OPERAND(TEXT, "NAME", "a registered dataset; all of them without it",
+                                 .optional = true)),
+    BRUME_OPTIONS(
+        BRUME_FLAG("verbose", "also what brume understood, which free re-reads are found by"),
+        BRUME_OPTION(COUNT, "answer", "ID",
+                     "the recorded answer of the query with this id, again and for nothing",
+                     BRUME_FROM_TO(1, 1e15)),
+        BRUME_OPTION(COUNT, "limit", "N", "so many events, the newest ones (100)",
+                     BRUME_FROM_TO(1, 100000)),
+        BRUME_OPTION(COUNT, "before", "ID", "only events from before this one: the next page",
+                     BRUME_FROM_TO(1, 1e15)),
+        BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES("history visits"),
     .run = run,
 };

@@ -1,7 +1,6 @@
-/* Opening the ledger that a call names. */
+/* What a call opens: the ledger that it names, a dataset, random bits. */
 #include "command/ledger/open_ledger.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,19 +18,50 @@ static const char *call_ledger_path(const brume_call *call)
     return path && *path ? path : "brume.db";
 }
 
-brume_status brume_call_open_ledger(const brume_call *call, brume_ledger_mode mode,
-                                    brume_ledger **out, brume_error *error)
+static void close_ledger(void *ledger)
+{
+    brume_ledger_close(ledger);
+}
+
+brume_status brume_call_open_ledger(brume_call *call, brume_ledger_mode mode, brume_ledger **out,
+                                    brume_error *error)
 {
     brume_ledger *ledger = NULL;
     BRUME_TRY(brume_ledger_open(call_ledger_path(call), mode, &ledger, error));
-    brume_status status = BRUME_OK;
+    BRUME_TRY(brume_call_keep(call, close_ledger, ledger, error));
     if (call->host && call->host->user)
-        status = brume_ledger_act_as(ledger, call->host->user, call->host->issued, error);
-    if (status != BRUME_OK)
-        brume_ledger_close(ledger);
-    else
-        *out = ledger;
-    return status;
+        BRUME_TRY(brume_ledger_act_as(ledger, call->host->user, call->host->issued, error));
+    *out = ledger;
+    return BRUME_OK;
+}
+
+static void close_dataset(void *dataset)
+{
+    brume_dataset_close(dataset);
+}
+
+brume_status brume_call_open_dataset(brume_call *call, brume_ledger *ledger, const char *name,
+                                     brume_dataset **out, brume_error *error)
+{
+    brume_dataset *dataset = NULL;
+    BRUME_TRY(brume_ledger_dataset(ledger, name, &dataset, error));
+    BRUME_TRY(brume_call_keep(call, close_dataset, dataset, error));
+    *out = dataset;
+    return BRUME_OK;
+}
+
+static void close_bits(void *bits)
+{
+    brume_bits_close(bits);
+}
+
+brume_status brume_call_open_bits(brume_call *call, brume_bits **out, brume_error *error)
+{
+    brume_bits *bits = NULL;
+    BRUME_TRY(brume_bits_open(&bits, error));
+    BRUME_TRY(brume_call_keep(call, close_bits, bits, error));
+    *out = bits;
+    return BRUME_OK;
 }
 
 void brume_hint_at_file(const brume_call *call, const char *name, brume_error *error)
@@ -41,23 +71,4 @@ void brume_hint_at_file(const brume_call *call, const char *name, brume_error *e
     if (error && at_the_shell && access(name, F_OK) == 0)
         snprintf(error->hint, sizeof error->hint,
                  "register the file first, or read it without an account: --no-ledger");
-}
-
-brume_status brume_open_dataset(const brume_call *call, brume_ledger *ledger, const char *name,
-                                brume_dataset **out, brume_error *error)
-{
-    brume_status status = brume_ledger_dataset(ledger, name, out, error);
-    if (status == BRUME_EUNKNOWN)
-        brume_hint_at_file(call, name, error);
-    return status;
-}
-
-void brume_write_bar(FILE *out, double left, double of, int width)
-{
-    double share = of > 0 ? fmin(fmax(left / of, 0), 1) : 0;
-    int full = (int)floor(share * width + 0.5);
-    if (full == 0 && left > 0)
-        full = 1;
-    for (int i = 0; i < width; i++)
-        fputs(i < full ? "█" : "░", out);
 }

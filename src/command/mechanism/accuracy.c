@@ -116,45 +116,6 @@ static brume_status run(brume_call *call, brume_error *error)
     return BRUME_OK;
 }
 
-static const brume_operand operands[] = {
-    {.name = "EXPR",
-     .type = BRUME_OPERAND_EXPRESSION,
-     .help = "one mechanism with its parameters, e.g. 'laplace(scale=10)'"},
-};
-static const brume_option options[] = {
-    BRUME_PROBABILITY_OPTION("beta", "B",
-                             "find the error that is reached with probability at most B"),
-    {.name = "alpha",
-     .type = BRUME_OPTION_REAL,
-     .argument = "A",
-     .least = 0,
-     .most = INFINITY,
-     .help = "find how likely an error of A or more is"},
-    {.name = "population",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "N",
-     .least = 1,
-     .most = 0x1p53,
-     .help = "of a mean or share of N records: also how far it is from the population's"},
-    BRUME_POSITIVE_OPTION("range", "R", "the records lie within a range of R: 1 unless given"),
-    {.name = "plot",
-     .type = BRUME_OPTION_FILE,
-     .argument = "FILE.svg",
-     .help = "draw how likely errors are"},
-    {.name = "beside",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "EXPR",
-     .repeated = true,
-     .help = "another mechanism in the same picture"},
-};
-static const char *const examples[] = {
-    "accuracy 'laplace(scale=1)' --beta 0.05",
-    "accuracy 'gaussian(sigma=2)' --alpha 5 --json",
-    "accuracy 'laplace(scale=1e-6)' --beta 0.05 --population 1000000",
-    "accuracy 'gaussian(sigma=1)' --beta 0.05 --plot noise.svg --beside 'laplace(scale=0.70710678)'",
-    NULL,
-};
-
 const brume_command brume_command_accuracy = {
     .name = "accuracy",
     .summary = "say how far off one release may be, and how likely",
@@ -165,8 +126,23 @@ const brume_command brume_command_accuracy = {
                    "It is the error against the answer without noise on the same data. With "
                    "--population the error of that answer against the population comes beside it: "
                    "the records are then taken for independent draws from it.",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(BRUME_OPERAND(EXPRESSION, "EXPR",
+                                 "one mechanism with its parameters, e.g. 'laplace(scale=10)'")),
+    BRUME_OPTIONS(
+        BRUME_PROBABILITY_OPTION("beta", "B",
+                                 "find the error that is reached with probability at most B"),
+        BRUME_OPTION(REAL, "alpha", "A", "find how likely an error of A or more is",
+                     BRUME_FROM_TO(0, INFINITY)),
+        BRUME_OPTION(COUNT, "population", "N",
+                     "of a mean or share of N records: also how far it is from the population's",
+                     BRUME_FROM_TO(1, 0x1p53)),
+        BRUME_POSITIVE_OPTION("range", "R", "the records lie within a range of R: 1 unless given"),
+        BRUME_OPTION(FILE, "plot", "FILE.svg", "draw how likely errors are"),
+        BRUME_OPTION(TEXT, "beside", "EXPR", "another mechanism in the same picture",
+                     .repeated = true)),
+    BRUME_EXAMPLES(
+        "accuracy 'laplace(scale=1)' --beta 0.05", "accuracy 'gaussian(sigma=2)' --alpha 5 --json",
+        "accuracy 'laplace(scale=1e-6)' --beta 0.05 --population 1000000",
+        "accuracy 'gaussian(sigma=1)' --beta 0.05 --plot noise.svg --beside 'laplace(scale=0.70710678)'"),
     .run = run,
 };

@@ -133,40 +133,6 @@ static brume_status run(brume_call *call, brume_error *error)
     return status;
 }
 
-static const brume_operand operands[] = {
-    {.name = "FILE",
-     .type = BRUME_OPERAND_FILE,
-     .help = "a CSV with the columns candidate and score; - is standard input"},
-};
-static const brume_option options[] = {
-    {.name = "epsilon",
-     .type = BRUME_OPTION_REAL,
-     .argument = "E",
-     .required = true,
-     .least = 0,
-     .least_open = true,
-     .most = INFINITY,
-     .most_open = true,
-     .help = "the price of the choice"},
-    {.name = "method",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "M",
-     .choices = methods,
-     .help = "exponential unless given"},
-    BRUME_POSITIVE_OPTION("sensitivity", "S",
-                          "the most that one unit changes any score; 1 unless given"),
-    {.name = "monotone",
-     .type = BRUME_OPTION_FLAG,
-     .help = "one unit moves all scores in one direction, as counts under add-remove: half the "
-             "noise"},
-};
-static const char *const examples[] = {
-    "choose candidates.csv --epsilon 1",
-    "choose candidates.csv --epsilon 0.5 --method permute-and-flip --monotone --json",
-    "choose - --epsilon 1 --method noisy-max --sensitivity 0.5 < candidates.csv",
-    NULL,
-};
-
 const brume_command brume_command_choose = {
     .name = "choose",
     .summary = "choose the best of several candidates privately",
@@ -185,8 +151,21 @@ const brume_command brume_command_choose = {
         "one, whatever the scores are. Scores are read as exact decimals and rounded down to "
         "steps of a 2^20th of the sensitivity, which leaves the sensitivity what it is; the gap "
         "includes one step.",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(BRUME_OPERAND(
+        FILE, "FILE", "a CSV with the columns candidate and score; - is standard input")),
+    BRUME_OPTIONS(
+        BRUME_OPTION(REAL, "epsilon", "E", "the price of the choice", .required = true,
+                     BRUME_BETWEEN(0, INFINITY)),
+        BRUME_OPTION(CHOICE, "method", "M", "exponential unless given", .choices = methods),
+        BRUME_POSITIVE_OPTION("sensitivity", "S",
+                              "the most that one unit changes any score; 1 unless given"),
+        BRUME_FLAG(
+            "monotone",
+            "one unit moves all scores in one direction, as counts under add-remove: half the "
+            "noise")),
+    BRUME_EXAMPLES(
+        "choose candidates.csv --epsilon 1",
+        "choose candidates.csv --epsilon 0.5 --method permute-and-flip --monotone --json",
+        "choose - --epsilon 1 --method noisy-max --sensitivity 0.5 < candidates.csv"),
     .run = run,
 };

@@ -154,8 +154,7 @@ static void write_range(const brume_parameter *parameter, char *out, size_t room
 static brume_status write_parameters(brume_call *call, const brume_card *card, brume_error *error)
 {
     static const char *const columns[] = {"", "", "", "~", NULL};
-    brume_table *table = NULL;
-    BRUME_TRY(brume_table_open(columns, &table, error));
+    brume_table *table = brume_table_open(columns);
     for (size_t i = 0; i < card->parameter_count; i++) {
         const brume_parameter *parameter = &card->parameters[i];
         brume_table_cell(table, "  %s", parameter->name);
@@ -173,9 +172,7 @@ static brume_status write_parameters(brume_call *call, const brume_card *card, b
         brume_table_cell(table, "%s%s%s%s", parameter->help, unit ? " (" : "",
                          unit ? parameter->unit : "", unit ? ")" : "");
     }
-    brume_status status = brume_table_write(table, call, error);
-    brume_table_close(table);
-    return status;
+    return brume_table_write(table, call, error);
 }
 
 static brume_status write_card(brume_call *call, const brume_card *card, brume_error *error)
@@ -239,14 +236,6 @@ static brume_status run(brume_call *call, brume_error *error)
     return BRUME_OK;
 }
 
-static const brume_operand operands[] = {
-    {.name = "NAME",
-     .type = BRUME_OPERAND_MECHANISM,
-     .optional = true,
-     .help = "show this one in full"},
-};
-static const char *const examples[] = {"mechanisms", "mechanisms --json", NULL};
-
 const brume_command brume_command_mechanisms = {
     .name = "mechanisms",
     .summary = "list the mechanisms and what each guarantees",
@@ -254,7 +243,7 @@ const brume_command brume_command_mechanisms = {
         "Every mechanism brume knows, with its parameters as they are written in expressions, its "
         "privacy guarantee and the adjacency it is proven for. With NAME, one of them in full: "
         "ranges, accuracy statement, proof note and examples.",
-    .operands = BRUME_LIST(operands),
-    .examples = examples,
+    BRUME_OPERANDS(BRUME_OPERAND(MECHANISM, "NAME", "show this one in full", .optional = true)),
+    BRUME_EXAMPLES("mechanisms", "mechanisms --json"),
     .run = run,
 };

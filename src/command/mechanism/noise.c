@@ -98,27 +98,6 @@ static brume_status run(brume_call *call, brume_error *error)
     return status;
 }
 
-static const brume_operand operands[] = {
-    {.name = "EXPR",
-     .type = BRUME_OPERAND_EXPRESSION,
-     .help = "one mechanism with its parameters, e.g. 'laplace(scale=10)'"},
-};
-static const brume_option options[] = {
-    {.name = "count",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "N",
-     .required = true,
-     .least = 1,
-     .most = 0x1p53,
-     .help = "how many draws"},
-};
-static const char *const examples[] = {
-    "noise 'laplace(scale=10)' --count 3",
-    "noise 'discrete_gaussian(sigma=2)' --count 5 --json",
-    "noise 'randomized_response(epsilon=1, k=4)' --count 10",
-    NULL,
-};
-
 const brume_command brume_command_noise = {
     .name = "noise",
     .summary = "draw a mechanism's own noise, exactly",
@@ -127,8 +106,12 @@ const brume_command brume_command_noise = {
         "mechanisms draw on a grid of a power of two. Randomized response prints 1 where the "
         "answer is flipped; with k answers 0 is the truth and 1 to k-1 say which of the others. "
         "The sensitivity is ignored. Bits come from the kernel; there is no seed.",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(BRUME_OPERAND(EXPRESSION, "EXPR",
+                                 "one mechanism with its parameters, e.g. 'laplace(scale=10)'")),
+    BRUME_OPTIONS(BRUME_OPTION(COUNT, "count", "N", "how many draws", .required = true,
+                               BRUME_FROM_TO(1, 0x1p53))),
+    BRUME_EXAMPLES("noise 'laplace(scale=10)' --count 3",
+                   "noise 'discrete_gaussian(sigma=2)' --count 5 --json",
+                   "noise 'randomized_response(epsilon=1, k=4)' --count 10"),
     .run = run,
 };

@@ -226,63 +226,14 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_ledger *ledger = NULL;
     brume_dataset *dataset = NULL;
     json_t *changes = list_changes(call);
-    brume_status status = changes ? BRUME_OK
-                                  : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    if (status == BRUME_OK)
-        status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
-    if (status == BRUME_OK)
-        status = brume_ledger_dataset(ledger, brume_call_operand(call, 0), &dataset, error);
-    if (status == BRUME_OK)
-        status = amend(call, ledger, dataset, changes, error);
-    brume_dataset_close(dataset);
-    brume_ledger_close(ledger);
-    json_decref(changes);
-    return status;
+    BRUME_TRY(brume_call_keep_json(call, changes, error));
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error));
+    BRUME_TRY(brume_call_open_dataset(call, ledger, brume_call_operand(call, 0), &dataset, error));
+    return amend(call, ledger, dataset, changes, error);
 }
 
 static const char *const adjacencies[] = {"add-remove", "replace", NULL};
 static const char *const rules[] = {"pure", "approximate", "concentrated", NULL};
-static const brume_operand operands[] = {{.name = "NAME", .help = "a registered dataset"}};
-static const brume_option options[] = {
-    BRUME_SCHEMA_OPTIONS,
-    {.name = "unit",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "COLUMN|row",
-     .help = "whose row it is; only while nothing is spent"},
-    BRUME_POLICY_OPTIONS,
-    {.name = "budget",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "epsilon=E[,delta=D]",
-     .help = "what may be spent in all, with what is spent already"},
-    {.name = "cap",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "epsilon=E|none",
-     .help = "most that one query may cost"},
-    {.name = "data-version",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "V",
-     .help = "your public label of the data; free re-reads depend on it"},
-    {.name = "rule",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "RULE",
-     .choices = rules,
-     .help = "fixed since it was registered: only the same word is taken"},
-    {.name = "adjacency",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "WORD",
-     .choices = adjacencies,
-     .help = "fixed since it was registered: only the same word is taken"},
-    {.name = "policy",
-     .type = BRUME_OPTION_FILE,
-     .argument = "FILE.yaml",
-     .help = "everything anew, from a policy file; 'show --policy' writes the one in force"},
-    BRUME_LEDGER_OPTION,
-};
-
-static const char *const examples[] = {
-    "amend visits --bounds age=0..110 --data-version 2026-02",
-    NULL,
-};
 
 const brume_command brume_command_amend = {
     .name = "amend",
@@ -295,8 +246,26 @@ const brume_command brume_command_amend = {
         "unit, the type of its column and how lines are read can be amended only while nothing is "
         "spent. The source, the rule and the adjacency stay.\n\nA budget that is raised because of "
         "what the answers said holds in the sense of the largest budget that might have been given.",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(BRUME_OPERAND(TEXT, "NAME", "a registered dataset")),
+    BRUME_OPTIONS(
+        BRUME_SCHEMA_OPTIONS,
+        BRUME_OPTION(TEXT, "unit", "COLUMN|row", "whose row it is; only while nothing is spent"),
+        BRUME_POLICY_OPTIONS,
+        BRUME_OPTION(TEXT, "budget", "epsilon=E[,delta=D]",
+                     "what may be spent in all, with what is spent already"),
+        BRUME_OPTION(TEXT, "cap", "epsilon=E|none", "most that one query may cost"),
+        BRUME_OPTION(TEXT, "data-version", "V",
+                     "your public label of the data; free re-reads depend on it"),
+        BRUME_OPTION(CHOICE, "rule", "RULE",
+                     "fixed since it was registered: only the same word is taken",
+                     .choices = rules),
+        BRUME_OPTION(CHOICE, "adjacency", "WORD",
+                     "fixed since it was registered: only the same word is taken",
+                     .choices = adjacencies),
+        BRUME_OPTION(
+            FILE, "policy", "FILE.yaml",
+            "everything anew, from a policy file; 'show --policy' writes the one in force"),
+        BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES("amend visits --bounds age=0..110 --data-version 2026-02"),
     .run = run,
 };

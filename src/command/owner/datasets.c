@@ -41,21 +41,20 @@ static json_t *to_json(const brume_dataset *dataset)
                      dataset->data_version, "public", is_public);
 }
 
-static brume_status collect(brume_ledger *ledger, json_t *list, brume_error *error)
+static brume_status collect(brume_call *call, brume_ledger *ledger, json_t *list,
+                            brume_error *error)
 {
     json_t *names = NULL;
     BRUME_TRY(brume_ledger_names(ledger, &names, error));
-    brume_status status = BRUME_OK;
-    for (size_t i = 0; status == BRUME_OK && i < json_array_size(names); i++) {
+    BRUME_TRY(brume_call_keep_json(call, names, error));
+    for (size_t i = 0; i < json_array_size(names); i++) {
         brume_dataset *dataset = NULL;
-        status = brume_ledger_dataset(ledger, json_string_value(json_array_get(names, i)), &dataset,
-                                      error);
-        if (status == BRUME_OK && json_array_append_new(list, to_json(dataset)) != 0)
-            status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-        brume_dataset_close(dataset);
+        BRUME_TRY(brume_call_open_dataset(call, ledger, json_string_value(json_array_get(names, i)),
+                                          &dataset, error));
+        if (json_array_append_new(list, to_json(dataset)) != 0)
+            return brume_no_memory(error, NULL);
     }
-    json_decref(names);
-    return status;
+    return BRUME_OK;
 }
 
 static void write_names(brume_table *table, const json_t *names)
@@ -72,12 +71,11 @@ static void write_names(brume_table *table, const json_t *names)
 static brume_status write_table(brume_call *call, const json_t *list, brume_error *error)
 {
     static const char *const columns[] = {"name", "unit", "rule", "adjacency", "source", NULL};
-    brume_table *table = NULL;
     if (json_array_size(list) == 0) {
         fprintf(call->out, "no datasets yet; 'brume help register' says how to register one\n");
         return BRUME_OK;
     }
-    BRUME_TRY(brume_table_open(columns, &table, error));
+    brume_table *table = brume_table_open(columns);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *one = json_array_get(list, i);
         const char *unit = json_string_value(json_object_get(one, "unit"));
@@ -91,39 +89,25 @@ static brume_status write_table(brume_call *call, const json_t *list, brume_erro
         else
             brume_table_cell(table, "%s", json_string_value(json_object_get(one, "source")));
     }
-    brume_status status = brume_table_write(table, call, error);
-    brume_table_close(table);
-    return status;
+    return brume_table_write(table, call, error);
 }
 
 static brume_status run(brume_call *call, brume_error *error)
 {
     brume_ledger *ledger = NULL;
     json_t *list = json_array();
-    brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
-    if (status == BRUME_OK)
-        status = collect(ledger, list, error);
-    if (status == BRUME_OK)
-        status = call->json
-                     ? brume_call_write_json(call, json_pack("{s:O}", "datasets", list), error)
-                     : write_table(call, list, error);
-    json_decref(list);
-    brume_ledger_close(ledger);
-    return status;
+    BRUME_TRY(brume_call_keep_json(call, list, error));
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
+    BRUME_TRY(collect(call, ledger, list, error));
+    return call->json ? brume_call_write_json(call, json_pack("{s:O}", "datasets", list), error)
+                      : write_table(call, list, error);
 }
-
-static const brume_option options[] = {BRUME_LEDGER_OPTION};
-
-static const char *const examples[] = {
-    "datasets",
-    NULL,
-};
 
 const brume_command brume_command_datasets = {
     .name = "datasets",
     .summary = "list the registered datasets",
     .description = "Names, units, rules and sources of everything registered in the ledger.",
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPTIONS(BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES("datasets"),
     .run = run,
 };

@@ -18,97 +18,62 @@
 #include "reader/format.h"
 
 /* Where the options stand in the tables of both commands. */
-#define BRUME_SCHEMA_OPTIONS                                                                         \
-    {.name = "columns",                                                                              \
-     .type = BRUME_OPTION_TEXT,                                                                      \
-     .argument = "'NAME TYPE, ...'",                                                                 \
-     .help =                                                                                         \
-         "CSV, JSON: types of columns; boolean, integer, bigint, decimal(p,s), double, text, "       \
-         "date, timestamp. Text unless said, or what its bounds are: a number with their decimals, " \
-         "a date, a timestamp"},                                                                     \
-        {.name = "delimiter",                                                                        \
-         .type = BRUME_OPTION_TEXT,                                                                  \
-         .argument = "CHAR|tab",                                                                     \
-         .help = "CSV: what parts fields; a comma unless said, a tab in a .tsv file"},               \
-        {.name = "quote",                                                                            \
-         .type = BRUME_OPTION_TEXT,                                                                  \
-         .argument = "CHAR|none",                                                                    \
-         .help = "CSV: what may stand around a field; \" unless said"},                              \
-        {.name = "no-header",                                                                        \
-         .type = BRUME_OPTION_FLAG,                                                                  \
-         .help = "CSV: the first line is a row, and --columns names the columns"},                   \
-    {                                                                                                \
-        .name = "multiline", .type = BRUME_OPTION_FLAG,                                              \
-        .help = "CSV: a quoted field may hold line ends; then one row may hide others"               \
-    }
+#define BRUME_SCHEMA_OPTIONS                                                                        \
+    BRUME_OPTION(                                                                                   \
+        TEXT, "columns", "'NAME TYPE, ...'",                                                        \
+        "CSV, JSON: types of columns; boolean, integer, bigint, decimal(p,s), double, text, "       \
+        "date, timestamp. Text unless said, or what its bounds are: a number with their decimals, " \
+        "a date, a timestamp"),                                                                     \
+        BRUME_OPTION(TEXT, "delimiter", "CHAR|tab",                                                 \
+                     "CSV: what parts fields; a comma unless said, a tab in a .tsv file"),          \
+        BRUME_OPTION(TEXT, "quote", "CHAR|none",                                                    \
+                     "CSV: what may stand around a field; \" unless said"),                         \
+        BRUME_FLAG("no-header", "CSV: the first line is a row, and --columns names the columns"),   \
+        BRUME_FLAG("multiline",                                                                     \
+                   "CSV: a quoted field may hold line ends; then one row may hide others")
 /* "chosen" or "fixed": how limits come about. */
 extern const char *const brume_limits_words[], *const brume_stay_words[];
 #define BRUME_POLICY_OPTIONS                                                                       \
-    {.name = "unit-name",                                                                          \
-     .type = BRUME_OPTION_TEXT,                                                                    \
-     .argument = "NOUN",                                                                           \
-     .help = "what answers call a unit: patient, or patient/patients; by its column unless said"}, \
-        {.name = "max-groups",                                                                     \
-         .type = BRUME_OPTION_COUNT,                                                               \
-         .argument = "G",                                                                          \
-         .least = 1,                                                                               \
-         .most = 1 << 26,                                                                          \
-         .help = "ceiling: groups of a query that one unit may be in; none unless said"},          \
-        {.name = "max-rows",                                                                       \
-         .type = BRUME_OPTION_COUNT,                                                               \
-         .argument = "R",                                                                          \
-         .least = 1,                                                                               \
-         .most = 4294967295.0,                                                                     \
-         .help = "ceiling: rows of one unit that may count in a group; none unless said"},         \
-        {.name = "limits",                                                                         \
-         .type = BRUME_OPTION_CHOICE,                                                              \
-         .argument = "HOW",                                                                        \
-         .choices = brume_limits_words,                                                            \
-         .help = "chosen: each query chooses its limits privately, up to the ceilings (unless "    \
-                 "said); fixed: the ceilings are the limits"},                                     \
-        {.name = "bounds",                                                                         \
-         .type = BRUME_OPTION_TEXT,                                                                \
-         .argument = "COLUMN=LO..HI",                                                              \
-         .repeated = true,                                                                         \
-         .help = "public bounds of a column; values are clamped to them"},                         \
-        {.name = "domain",                                                                         \
-         .type = BRUME_OPTION_TEXT,                                                                \
-         .argument = "COLUMN=V1,V2,...",                                                           \
-         .repeated = true,                                                                         \
-         .help = "public values of a column; others are dropped when grouping by it. Several for " \
-                 "one column add up"},                                                             \
-        {.name = "timeout",                                                                        \
-         .type = BRUME_OPTION_REAL,                                                                \
-         .argument = "SECONDS",                                                                    \
-         .least = 0,                                                                               \
-         .least_open = true,                                                                       \
-         .most = BRUME_TIMEOUT_MOST,                                                               \
-         .help = "the longest that one query may take; no cap unless said"},                       \
-        {.name = "limits-per-user",                                                                \
-         .type = BRUME_OPTION_TEXT,                                                                \
-         .argument = "memory=M,cells=C,ledger-bytes=B",                                            \
-         .help =                                                                                   \
-             "what one user of a server may take: memory of an answer (1GiB unless said), its "    \
-             "cells (131072), bytes of the ledger (256MiB)"},                                      \
-        {.name = "rows-stay",                                                                      \
-         .type = BRUME_OPTION_CHOICE,                                                              \
-         .argument = "true|false",                                                                 \
-         .choices = brume_stay_words,                                                              \
-         .help = "true: no row leaves its server; what it cannot add up by itself is "             \
-                 "refused. false unless said"},                                                    \
-        {.name = "rows-about",                                                                     \
-         .type = BRUME_OPTION_REAL,                                                                \
-         .argument = "N",                                                                          \
-         .least = 1,                                                                               \
-         .most = 1e18,                                                                             \
-         .help = "about how many rows the table has: a public number, by which queries are "       \
-                 "answered on the server where brume's memory may not be enough"},                 \
-    {                                                                                              \
-        .name = "estimate-bias", .type = BRUME_OPTION_TEXT, .argument = "SHARE",                   \
-        .help =                                                                                    \
+    BRUME_OPTION(                                                                                  \
+        TEXT, "unit-name", "NOUN",                                                                 \
+        "what answers call a unit: patient, or patient/patients; by its column unless said"),      \
+        BRUME_OPTION(COUNT, "max-groups", "G",                                                     \
+                     "ceiling: groups of a query that one unit may be in; none unless said",       \
+                     BRUME_FROM_TO(1, 1 << 26)),                                                   \
+        BRUME_OPTION(COUNT, "max-rows", "R",                                                       \
+                     "ceiling: rows of one unit that may count in a group; none unless said",      \
+                     BRUME_FROM_TO(1, 4294967295.0)),                                              \
+        BRUME_OPTION(                                                                              \
+            CHOICE, "limits", "HOW",                                                               \
+            "chosen: each query chooses its limits privately, up to the ceilings (unless "         \
+            "said); fixed: the ceilings are the limits",                                           \
+            .choices = brume_limits_words),                                                        \
+        BRUME_OPTION(TEXT, "bounds", "COLUMN=LO..HI",                                              \
+                     "public bounds of a column; values are clamped to them", .repeated = true),   \
+        BRUME_OPTION(                                                                              \
+            TEXT, "domain", "COLUMN=V1,V2,...",                                                    \
+            "public values of a column; others are dropped when grouping by it. Several for "      \
+            "one column add up",                                                                   \
+            .repeated = true),                                                                     \
+        BRUME_OPTION(REAL, "timeout", "SECONDS",                                                   \
+                     "the longest that one query may take; no cap unless said",                    \
+                     BRUME_ABOVE_TO(0, BRUME_TIMEOUT_MOST)),                                       \
+        BRUME_OPTION(                                                                              \
+            TEXT, "limits-per-user", "memory=M,cells=C,ledger-bytes=B",                            \
+            "what one user of a server may take: memory of an answer (1GiB unless said), its "     \
+            "cells (131072), bytes of the ledger (256MiB)"),                                       \
+        BRUME_OPTION(CHOICE, "rows-stay", "true|false",                                            \
+                     "true: no row leaves its server; what it cannot add up by itself is "         \
+                     "refused. false unless said",                                                 \
+                     .choices = brume_stay_words),                                                 \
+        BRUME_OPTION(REAL, "rows-about", "N",                                                      \
+                     "about how many rows the table has: a public number, by which queries are "   \
+                     "answered on the server where brume's memory may not be enough",              \
+                     BRUME_FROM_TO(1, 1e18)),                                                      \
+        BRUME_OPTION(                                                                              \
+            TEXT, "estimate-bias", "SHARE",                                                        \
             "share of each query's price, up to 0.5, that buys counts of the units changed by "    \
-            "the limits and bounds; none unless said"                                              \
-    }
+            "the limits and bounds; none unless said")
 
 /* Does an option say something about the columns, the format, bounds, domains or the unit, so that
  * the source must be looked at? */

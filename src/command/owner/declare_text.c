@@ -19,8 +19,7 @@ static void write_domain(brume_table *table, const json_t *domain)
 brume_status brume_write_columns(brume_call *call, const json_t *policy, brume_error *error)
 {
     static const char *const heads[] = {"column", "type", "bounds", "domain", NULL};
-    brume_table *table = NULL;
-    BRUME_TRY(brume_table_open(heads, &table, error));
+    brume_table *table = brume_table_open(heads);
     size_t i = 0;
     json_t *column = NULL;
     json_array_foreach (json_object_get(policy, "columns"), i, column) {
@@ -34,9 +33,7 @@ brume_status brume_write_columns(brume_call *call, const json_t *policy, brume_e
             brume_table_cell(table, "%s", "");
         write_domain(table, json_object_get(column, "domain"));
     }
-    brume_status status = brume_table_write(table, call, error);
-    brume_table_close(table);
-    return status;
+    return brume_table_write(table, call, error);
 }
 
 json_t *brume_format_to_json(const char *location, const char *options)

@@ -87,17 +87,14 @@ static brume_status write_columns(brume_call *call, const brume_inspected *found
 {
     static const char *const heads[] = {"column", "type", ">missing", ">unreadable", NULL};
     char type[BRUME_TYPE_NAME_SIZE];
-    brume_table *table = NULL;
-    BRUME_TRY(brume_table_open(heads, &table, error));
+    brume_table *table = brume_table_open(heads);
     for (size_t i = 0; i < found->columns.count; i++) {
         brume_table_cell(table, "%s", found->columns.columns[i].name);
         brume_table_cell(table, "%s", brume_type_name(found->columns.columns[i].type, type));
         brume_table_cell(table, "%llu", (unsigned long long)found->missing[i]);
         brume_table_cell(table, "%llu", (unsigned long long)found->unreadable[i]);
     }
-    brume_status status = brume_table_write(table, call, error);
-    brume_table_close(table);
-    return status;
+    return brume_table_write(table, call, error);
 }
 
 /* Values, those with blanks at an end, or nothing in them, in quotes: else nobody sees that. */
@@ -245,30 +242,6 @@ static brume_status run(brume_call *call, brume_error *error)
     return status;
 }
 
-static const brume_operand operands[] = {
-    {.name = "FILE",
-     .type = BRUME_OPERAND_FILE,
-     .optional = true,
-     .help = "a .csv, .parquet or .json path or glob"},
-};
-static const brume_option options[] = {
-    BRUME_SCHEMA_OPTIONS,
-    {.name = "policy",
-     .type = BRUME_OPTION_FILE,
-     .argument = "FILE.yaml",
-     .help = "check every table of a policy file: units, links, bounds and domains"},
-    {.name = "domain",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "COLUMN=V1,V2,...",
-     .repeated = true,
-     .help = "which of these values do not occur, and what occurs beyond them"},
-};
-
-static const char *const examples[] = {
-    "inspect visits.csv --domain ward=surgery,medicine,maternity",
-    NULL,
-};
-
 const brume_command brume_command_inspect = {
     .name = "inspect",
     .summary = "look at a file and propose how to register it",
@@ -278,8 +251,15 @@ const brume_command brume_command_inspect = {
         "missing, and how many are not of the type and would be read as NULL. 'register' reads no "
         "row for that: it takes what is declared, such as the --columns proposed here.\n\nWith "
         "--columns the types are those, and the others text, as 'register' would have them.",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(
+        BRUME_OPERAND(FILE, "FILE", "a .csv, .parquet or .json path or glob", .optional = true)),
+    BRUME_OPTIONS(
+        BRUME_SCHEMA_OPTIONS,
+        BRUME_OPTION(FILE, "policy", "FILE.yaml",
+                     "check every table of a policy file: units, links, bounds and domains"),
+        BRUME_OPTION(TEXT, "domain", "COLUMN=V1,V2,...",
+                     "which of these values do not occur, and what occurs beyond them",
+                     .repeated = true)),
+    BRUME_EXAMPLES("inspect visits.csv --domain ward=surgery,medicine,maternity"),
     .run = run,
 };

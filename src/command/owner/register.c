@@ -151,7 +151,6 @@ static brume_status record(brume_call *call, const brume_policy *policy,
                                        .new_budget = brume_call_has(call, "new-budget")};
     if (status == BRUME_OK)
         status = brume_ledger_register(ledger, &registration, error);
-    brume_ledger_close(ledger);
     json_decref(json);
     free(most.text);
     return status;
@@ -200,61 +199,6 @@ static brume_status run(brume_call *call, brume_error *error)
 
 static const char *const adjacencies[] = {"add-remove", "replace", NULL};
 static const char *const rules[] = {"pure", "approximate", "concentrated", NULL};
-static const brume_operand operands[] = {
-    {.name = "NAME", .help = "how queries will call it"},
-    {.name = "SOURCE",
-     .type = BRUME_OPERAND_FILE,
-     .optional = true,
-     .help = "a .csv, .parquet or .json path or glob, postgresql://... or spark://..."},
-};
-static const brume_option options[] = {
-    {.name = "unit",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "COLUMN|row",
-     .help = "the column that says whose row it is, or row"},
-    {.name = "budget",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "epsilon=E[,delta=D]",
-     .help = "what may be spent in all"},
-    {.name = "rule",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "RULE",
-     .choices = rules,
-     .help = "how charges add up; approximate where delta is given, else pure"},
-    {.name = "adjacency",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "WORD",
-     .choices = adjacencies,
-     .help = "which tables are neighbours; add-remove unless said"},
-    BRUME_SCHEMA_OPTIONS,
-    BRUME_POLICY_OPTIONS,
-    {.name = "cap",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "epsilon=E",
-     .help = "most that one query may cost"},
-    {.name = "data-version",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "V",
-     .help = "your public label of the data; free re-reads depend on it"},
-    {.name = "table",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "NAME",
-     .help = "of a server: the table, or schema.table, or catalog.schema.table"},
-    {.name = "public", .type = BRUME_OPTION_FLAG, .help = "a table that needs no protection"},
-    {.name = "policy",
-     .type = BRUME_OPTION_FILE,
-     .argument = "FILE.yaml",
-     .help = "a dataset of several tables, from a file; every other option is a key of it"},
-    {.name = "new-budget",
-     .type = BRUME_OPTION_FLAG,
-     .help = "register a source again although it has a budget already"},
-    BRUME_LEDGER_OPTION,
-};
-
-static const char *const examples[] = {
-    "register visits visits.csv --unit patient --budget epsilon=4,delta=1e-6 --max-rows 2 --bounds age=0..100 --domain ward=surgery,medicine,maternity",
-    NULL,
-};
 
 const brume_command brume_command_register = {
     .name = "register",
@@ -277,8 +221,31 @@ const brume_command brume_command_register = {
         "exports.",
     .usage = "NAME SOURCE (--unit COLUMN|row --budget epsilon=E[,delta=D] | --public) [OPTION...]\n"
              "NAME --policy FILE.yaml",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(
+        BRUME_OPERAND(TEXT, "NAME", "how queries will call it"),
+        BRUME_OPERAND(FILE, "SOURCE",
+                      "a .csv, .parquet or .json path or glob, postgresql://... or spark://...",
+                      .optional = true)),
+    BRUME_OPTIONS(
+        BRUME_OPTION(TEXT, "unit", "COLUMN|row", "the column that says whose row it is, or row"),
+        BRUME_OPTION(TEXT, "budget", "epsilon=E[,delta=D]", "what may be spent in all"),
+        BRUME_OPTION(CHOICE, "rule", "RULE",
+                     "how charges add up; approximate where delta is given, else pure",
+                     .choices = rules),
+        BRUME_OPTION(CHOICE, "adjacency", "WORD",
+                     "which tables are neighbours; add-remove unless said", .choices = adjacencies),
+        BRUME_SCHEMA_OPTIONS, BRUME_POLICY_OPTIONS,
+        BRUME_OPTION(TEXT, "cap", "epsilon=E", "most that one query may cost"),
+        BRUME_OPTION(TEXT, "data-version", "V",
+                     "your public label of the data; free re-reads depend on it"),
+        BRUME_OPTION(TEXT, "table", "NAME",
+                     "of a server: the table, or schema.table, or catalog.schema.table"),
+        BRUME_FLAG("public", "a table that needs no protection"),
+        BRUME_OPTION(FILE, "policy", "FILE.yaml",
+                     "a dataset of several tables, from a file; every other option is a key of it"),
+        BRUME_FLAG("new-budget", "register a source again although it has a budget already"),
+        BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES(
+        "register visits visits.csv --unit patient --budget epsilon=4,delta=1e-6 --max-rows 2 --bounds age=0..100 --domain ward=surgery,medicine,maternity"),
     .run = run,
 };

@@ -234,7 +234,6 @@ static brume_status enter(brume_call *call, const brume_policy_file *file,
         status = brume_call_open_ledger(call, BRUME_LEDGER_CREATE, &ledger, error);
     if (status == BRUME_OK)
         status = brume_ledger_register(ledger, registration, error);
-    brume_ledger_close(ledger);
     free(source);
     free(kept[0].texts);
     free(kept[1].texts);

@@ -125,28 +125,10 @@ static brume_status run(brume_call *call, brume_error *error)
 {
     brume_ledger *ledger = NULL;
     brume_dataset *dataset = NULL;
-    brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
-    if (status == BRUME_OK)
-        status = brume_ledger_dataset(ledger, brume_call_operand(call, 0), &dataset, error);
-    if (status == BRUME_OK)
-        status = write_dataset(call, dataset, error);
-    brume_dataset_close(dataset);
-    brume_ledger_close(ledger);
-    return status;
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
+    BRUME_TRY(brume_call_open_dataset(call, ledger, brume_call_operand(call, 0), &dataset, error));
+    return write_dataset(call, dataset, error);
 }
-
-static const brume_operand operands[] = {{.name = "NAME", .help = "a registered dataset"}};
-static const brume_option options[] = {
-    {.name = "policy",
-     .type = BRUME_OPTION_FLAG,
-     .help = "as a policy file, which 'register --policy' and 'amend --policy' take"},
-    BRUME_LEDGER_OPTION,
-};
-
-static const char *const examples[] = {
-    "show visits",
-    NULL,
-};
 
 const brume_command brume_command_show = {
     .name = "show",
@@ -155,8 +137,11 @@ const brume_command brume_command_show = {
         "Unit, links, limits, how lines are read, types, bounds, domains and budget as the owner "
         "declared them; with --policy as a file in YAML, with the paths of sources made absolute. "
         "Passwords are not in it.",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(BRUME_OPERAND(TEXT, "NAME", "a registered dataset")),
+    BRUME_OPTIONS(
+        BRUME_FLAG("policy",
+                   "as a policy file, which 'register --policy' and 'amend --policy' take"),
+        BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES("show visits"),
     .run = run,
 };

@@ -7,75 +7,44 @@
 
 /* --epsilon, --delta, --rho. */
 #define BRUME_PAYMENT_OPTIONS                                                                      \
-    {.name = "epsilon",                                                                            \
-     .type = BRUME_OPTION_TEXT,                                                                    \
-     .argument = "E",                                                                              \
-     .help = "the price of the whole query; there is no default"},                                 \
-        {.name = "delta",                                                                          \
-         .type = BRUME_OPTION_TEXT,                                                                \
-         .argument = "D",                                                                          \
-         .help = "its part of the budget's delta, where one is needed or useful"},                 \
-    {                                                                                              \
-        .name = "rho", .type = BRUME_OPTION_TEXT, .argument = "R",                                 \
-        .help = "the price under the rule concentrated"                                            \
-    }
+    BRUME_OPTION(TEXT, "epsilon", "E", "the price of the whole query; there is no default"),       \
+        BRUME_OPTION(TEXT, "delta", "D",                                                           \
+                     "its part of the budget's delta, where one is needed or useful"),             \
+        BRUME_OPTION(TEXT, "rho", "R", "the price under the rule concentrated")
 
 /* --limit. */
 #define BRUME_LIMIT_OPTION                                                                         \
-    {                                                                                              \
-        .name = "limit", .type = BRUME_OPTION_TEXT, .argument = "[COLUMN=]T", .repeated = true,    \
-        .help = "what one unit may add to a count or sum at most; chosen privately unless said"    \
-    }
+    BRUME_OPTION(TEXT, "limit", "[COLUMN=]T",                                                      \
+                 "what one unit may add to a count or sum at most; chosen privately unless said",  \
+                 .repeated = true)
 
 /* --where. */
 extern const char *const brume_where_words[];
 #define BRUME_WHERE_OPTION                                                                         \
-    {                                                                                              \
-        .name = "where", .type = BRUME_OPTION_CHOICE, .argument = "engine|brume|auto",             \
-        .choices = brume_where_words,                                                              \
-        .help = "where rows are bounded: by the server that has them, or streamed to "             \
-                "brume; auto (unless said) streams, unless the owner says that rows stay, or "     \
-                "declares more of them than fit into memory"                                       \
-    }
+    BRUME_OPTION(CHOICE, "where", "engine|brume|auto",                                             \
+                 "where rows are bounded: by the server that has them, or streamed to "            \
+                 "brume; auto (unless said) streams, unless the owner says that rows stay, or "    \
+                 "declares more of them than fit into memory",                                     \
+                 .choices = brume_where_words)
 
 /* --format of an answer. */
 extern const char *const brume_answer_formats[];
 #define BRUME_FORMAT_OPTION                                                                        \
-    {                                                                                              \
-        .name = "format", .type = BRUME_OPTION_CHOICE, .argument = "FORMAT",                       \
-        .choices = brume_answer_formats,                                                           \
-        .help = "table (unless said), markdown, csv, json or html"                                 \
-    }
+    BRUME_OPTION(CHOICE, "format", "FORMAT", "table (unless said), markdown, csv, json or html",   \
+                 .choices = brume_answer_formats)
 
 /* --within, --within-rank, --confidence, --joint, --at-least. */
 #define BRUME_TARGET_OPTIONS                                                                       \
-    {.name = "within",                                                                             \
-     .type = BRUME_OPTION_REAL,                                                                    \
-     .argument = "A",                                                                              \
-     .least = 0,                                                                                   \
-     .least_open = true,                                                                           \
-     .most = 1e300,                                                                                \
-     .help = "choose the least epsilon for which each value is within A"},                         \
-        {.name = "within-rank",                                                                    \
-         .type = BRUME_OPTION_REAL,                                                                \
-         .argument = "T",                                                                          \
-         .least = 0,                                                                               \
-         .least_open = true,                                                                       \
-         .most = 1e300,                                                                            \
-         .help = "the same for quantiles: within T rows in rank"},                                 \
-        {.name = "confidence",                                                                     \
-         .type = BRUME_OPTION_REAL,                                                                \
-         .argument = "C",                                                                          \
-         .least = 0,                                                                               \
-         .least_open = true,                                                                       \
-         .most = 1,                                                                                \
-         .most_open = true,                                                                        \
-         .help = "with at least this probability; 0.95 unless said"},                              \
-        {.name = "joint", .type = BRUME_OPTION_FLAG, .help = "for all values at once"},            \
-    {                                                                                              \
-        .name = "at-least", .type = BRUME_OPTION_COUNT, .argument = "N", .least = 1, .most = 1e15, \
-        .help = "means and variances: for groups with at least N values"                           \
-    }
+    BRUME_OPTION(REAL, "within", "A", "choose the least epsilon for which each value is within A", \
+                 BRUME_ABOVE_TO(0, 1e300)),                                                        \
+        BRUME_OPTION(REAL, "within-rank", "T", "the same for quantiles: within T rows in rank",    \
+                     BRUME_ABOVE_TO(0, 1e300)),                                                    \
+        BRUME_OPTION(REAL, "confidence", "C", "with at least this probability; 0.95 unless said",  \
+                     BRUME_BETWEEN(0, 1)),                                                         \
+        BRUME_FLAG("joint", "for all values at once"),                                             \
+        BRUME_OPTION(COUNT, "at-least", "N",                                                       \
+                     "means and variances: for groups with at least N values",                     \
+                     BRUME_FROM_TO(1, 1e15))
 
 brume_payment brume_call_payment(const brume_call *call);
 

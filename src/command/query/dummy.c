@@ -13,21 +13,20 @@
 
 enum { DEFAULT_UNITS = 1000, MOST_UNITS = 20000 };
 
-static brume_status draw(const brume_question *question, const brume_terms *terms, const char *sql,
-                         uint64_t units, brume_released *released, brume_error *error)
+static brume_status draw(brume_call *call, const brume_question *question, const brume_terms *terms,
+                         brume_released *released, brume_error *error)
 {
     brume_neighbours *made = NULL;
     brume_engine *engine = NULL;
     brume_bits *bits = NULL;
-    brume_status status = brume_bits_open(&bits, error);
-    if (status == BRUME_OK)
-        status = brume_neighbours_open_one(question, sql, units, &made, error);
-    if (status == BRUME_OK)
-        status = brume_neighbours_engine(made, 0, false, &engine, error);
+    BRUME_TRY(brume_call_open_bits(call, &bits, error));
+    BRUME_TRY(brume_neighbours_open_one(question, brume_call_operand(call, 0),
+                                        brume_call_count(call, "units", DEFAULT_UNITS), &made,
+                                        error));
+    brume_status status = brume_neighbours_engine(made, 0, false, &engine, error);
     if (status == BRUME_OK)
         status = brume_draw_answer(question, terms, engine, bits, NULL, released, error);
     brume_neighbours_close(made);
-    brume_bits_close(bits);
     return status;
 }
 
@@ -38,8 +37,7 @@ static brume_status answer_dummy(brume_call *call, const brume_question *questio
     if (question->open_query)
         return brume_fail(error, BRUME_EARGUMENT, "ask it with 'query'",
                           "the query has public tables only: it is exact, and free of charge");
-    BRUME_TRY(draw(question, terms, brume_call_operand(call, 0),
-                   brume_call_count(call, "units", DEFAULT_UNITS), &released, error));
+    BRUME_TRY(draw(call, question, terms, &released, error));
     released.answer->is_dummy = true;
     if (terms->plan->shape.private_keys)
         released.answer->threshold = (int64_t)terms->price.threshold;
@@ -58,38 +56,16 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_target target;
     const brume_target *asked = brume_call_target(call, &target) ? &target : NULL;
     BRUME_TRY(brume_call_check_price(call, error));
-    brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
-    if (status == BRUME_OK)
-        status = brume_prepare(ledger, brume_call_operand(call, 0), &payment, asked, &question,
-                               &plan, &terms, error);
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
+    brume_status status = brume_prepare(ledger, brume_call_operand(call, 0), &payment, asked,
+                                        &question, &plan, &terms, error);
     if (status == BRUME_OK)
         status = answer_dummy(call, question, terms, error);
     brume_terms_close(terms);
     brume_query_plan_close(plan);
     brume_question_close(question);
-    brume_ledger_close(ledger);
     return status;
 }
-
-static const brume_operand operands[] = {
-    {.name = "SQL", .help = "one SELECT over registered datasets"}};
-static const brume_option options[] = {
-    BRUME_PAYMENT_OPTIONS,
-    BRUME_TARGET_OPTIONS,
-    BRUME_LIMIT_OPTION,
-    {.name = "units",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "N",
-     .least = 1,
-     .most = MOST_UNITS,
-     .help = "how many units the made table has, one row each (1000)"},
-    BRUME_FORMAT_OPTION,
-    BRUME_LEDGER_OPTION};
-
-static const char *const examples[] = {
-    "dummy 'SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward' --epsilon 0.5",
-    NULL,
-};
 
 const brume_command brume_command_dummy = {
     .name = "dummy",
@@ -101,8 +77,12 @@ const brume_command brume_command_dummy = {
         "query; its numbers have nothing to do with the data. Reads no protected row and spends "
         "nothing.",
     .usage = "SQL [--epsilon E [--delta D] | --rho R | --within A] [OPTION...]",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(BRUME_OPERAND(TEXT, "SQL", "one SELECT over registered datasets")),
+    BRUME_OPTIONS(BRUME_PAYMENT_OPTIONS, BRUME_TARGET_OPTIONS, BRUME_LIMIT_OPTION,
+                  BRUME_OPTION(COUNT, "units", "N",
+                               "how many units the made table has, one row each (1000)",
+                               BRUME_FROM_TO(1, MOST_UNITS)),
+                  BRUME_FORMAT_OPTION, BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES("dummy 'SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward' --epsilon 0.5"),
     .run = run,
 };

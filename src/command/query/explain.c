@@ -84,13 +84,10 @@ static brume_status write_measures(brume_call *call, const json_t *plan, bool pr
 {
     static const char *const heads[] = {">sensitivity", "noise",     ">scale",
                                         ">± 95 %",      "~measured", NULL};
-    brume_table *table = NULL;
-    BRUME_TRY(brume_table_open(heads, &table, error));
+    brume_table *table = brume_table_open(heads);
     for (size_t i = 0; i < json_array_size(plan); i++)
         write_measure(table, json_array_get(plan, i), private_keys);
-    brume_status status = brume_table_write(table, call, error);
-    brume_table_close(table);
-    return status;
+    return brume_table_write(table, call, error);
 }
 
 /* What can be said of quantiles and modes before anything is drawn. */
@@ -303,36 +300,15 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_target target;
     const brume_target *asked = brume_call_target(call, &target) ? &target : NULL;
     BRUME_TRY(brume_call_check_price(call, error));
-    brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
-    if (status == BRUME_OK)
-        status = brume_explain(ledger, brume_call_operand(call, 0), &payment, asked, &explanation,
-                               error);
-    if (status == BRUME_OK && !brume_call_has(call, "verbose"))
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
+    BRUME_TRY(
+        brume_explain(ledger, brume_call_operand(call, 0), &payment, asked, &explanation, error));
+    BRUME_TRY(brume_call_keep_json(call, explanation, error));
+    if (!brume_call_has(call, "verbose"))
         json_object_del(explanation, "normal");
-    if (status == BRUME_OK)
-        status = call->json ? brume_call_write_json(call, json_incref(explanation), error)
-                            : write_text(call, explanation, error);
-    json_decref(explanation);
-    brume_ledger_close(ledger);
-    return status;
+    return call->json ? brume_call_write_json(call, json_incref(explanation), error)
+                      : write_text(call, explanation, error);
 }
-
-static const brume_operand operands[] = {
-    {.name = "SQL", .help = "one SELECT over registered datasets"}};
-static const brume_option options[] = {
-    BRUME_PAYMENT_OPTIONS,
-    BRUME_TARGET_OPTIONS,
-    BRUME_LIMIT_OPTION,
-    BRUME_WHERE_OPTION,
-    {.name = "verbose",
-     .type = BRUME_OPTION_FLAG,
-     .help = "also what brume understood, which free re-reads are found by"},
-    BRUME_LEDGER_OPTION};
-
-static const char *const examples[] = {
-    "explain 'SELECT ward, MEDIAN(age) FROM visits GROUP BY ward' --epsilon 0.5",
-    NULL,
-};
 
 const brume_command brume_command_explain = {
     .name = "explain",
@@ -340,8 +316,11 @@ const brume_command brume_command_explain = {
     .description = "Parses, plans and prices a query as 'query' would, reads no row and spends "
                    "nothing. Every number comes from the policy and the price.",
     .usage = "SQL [--epsilon E [--delta D] | --rho R | --within A] [OPTION...]",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(BRUME_OPERAND(TEXT, "SQL", "one SELECT over registered datasets")),
+    BRUME_OPTIONS(
+        BRUME_PAYMENT_OPTIONS, BRUME_TARGET_OPTIONS, BRUME_LIMIT_OPTION, BRUME_WHERE_OPTION,
+        BRUME_FLAG("verbose", "also what brume understood, which free re-reads are found by"),
+        BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES("explain 'SELECT ward, MEDIAN(age) FROM visits GROUP BY ward' --epsilon 0.5"),
     .run = run,
 };

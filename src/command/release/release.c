@@ -44,11 +44,10 @@ static brume_status write_rows(brume_call *call, const json_t *rows, double erro
     static const char *const heads[] = {"", "", ">", NULL};
     const json_t *first = json_array_get(rows, 0);
     size_t columns = json_is_array(first) ? json_array_size(first) : 1;
-    brume_table *table = NULL;
     if (columns < 1 || columns > 3)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "a row of %zu cells", columns);
     static const char *const one[] = {"", NULL};
-    BRUME_TRY(brume_table_open(columns == 1 ? one : heads + 3 - columns, &table, error));
+    brume_table *table = brume_table_open(columns == 1 ? one : heads + 3 - columns);
     for (size_t i = 0; i < json_array_size(rows); i++)
         for (size_t j = 0; j < columns; j++) {
             const json_t *row = json_array_get(rows, i);
@@ -56,9 +55,7 @@ static brume_status write_rows(brume_call *call, const json_t *rows, double erro
             brume_table_cell(table, "%s", text ? text : "");
             free(text);
         }
-    brume_status status = brume_table_write(table, call, error);
-    brume_table_close(table);
-    return status;
+    return brume_table_write(table, call, error);
 }
 
 /* "threshold 14, s 0.69, t 0.034"; lists and flags that are not set are left to JSON. */
@@ -147,7 +144,7 @@ static brume_status describe(const brume_call *call, char *what, size_t size, br
     return BRUME_OK;
 }
 
-static brume_status run_charged(const brume_call *call, brume_release *release, json_t **answer,
+static brume_status run_charged(brume_call *call, brume_release *release, json_t **answer,
                                 brume_error *error)
 {
     brume_ledger *ledger = NULL;
@@ -161,7 +158,6 @@ static brume_status run_charged(const brume_call *call, brume_release *release, 
         status = brume_release_charged(release, ledger, dataset, what, watch, answer, error);
     if (!ledger || status == BRUME_EUNKNOWN)
         brume_hint_at_file(call, dataset, error);
-    brume_ledger_close(ledger);
     return status;
 }
 
@@ -210,156 +206,6 @@ static const char *const adjacencies[] = {"add-remove", "replace", "edge", NULL}
 static const char *const fallbacks[] = {"global", NULL};
 static const char *const noises[] = {"laplace", "cauchy", "student", "lln", "gaussian", NULL};
 
-static const brume_operand operands[] = {
-    {.name = "STATISTIC",
-     .type = BRUME_OPERAND_CHOICE,
-     .help = "what to release",
-     .choices = names},
-    {.name = "SOURCE",
-     .type = BRUME_OPERAND_FILE,
-     .help = "a registered dataset, or with --no-ledger a .csv, .parquet or .json file"},
-};
-
-static const brume_option options[] = {
-    {.name = "epsilon",
-     .type = BRUME_OPTION_REAL,
-     .argument = "E",
-     .least = 0,
-     .least_open = true,
-     .most = 700,
-     .help = "what the release may cost; there is no default"},
-    {.name = "delta",
-     .type = BRUME_OPTION_REAL,
-     .argument = "D",
-     .least = 0,
-     .least_open = true,
-     .most = .5,
-     .most_open = true,
-     .help = "probability of failure, where the method needs one"},
-    {.name = "rho",
-     .type = BRUME_OPTION_REAL,
-     .argument = "R",
-     .least = 0,
-     .least_open = true,
-     .most = 10000,
-     .help = "the price of --noise lln, in place of epsilon, which stands for epsilon^2/2"},
-    {.name = "method",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "METHOD",
-     .help = "which mechanism; see above"},
-    {.name = "column", .type = BRUME_OPTION_TEXT, .argument = "NAME", .help = "of which column"},
-    {.name = "columns",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "A,B,...",
-     .help = "of which columns (gram, covariance, regression)"},
-    {.name = "bounds",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "[NAME=]LO..HI",
-     .repeated = true,
-     .help = "public bounds of the column, the registered ones unless typed; what lies outside is "
-             "clamped"},
-    {.name = "step",
-     .type = BRUME_OPTION_REAL,
-     .argument = "S",
-     .least = 1e-300,
-     .most = 1e300,
-     .help = "grid of the answer; else 2^32 steps between the bounds"},
-    {.name = "adjacency",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "WORD",
-     .choices = adjacencies,
-     .help = "which data counts as neighbouring: add-remove unless typed"},
-    {.name = "q",
-     .type = BRUME_OPTION_REAL,
-     .argument = "Q",
-     .least = 0,
-     .most = 1,
-     .help = "which quantile: at most six decimals"},
-    {.name = "k",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "K",
-     .least = 1,
-     .most = 1000000,
-     .help = "how many keys (top-k)"},
-    {.name = "ordered", .type = BRUME_OPTION_FLAG, .help = "the order among the k is asked too"},
-    {.name = "domain",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "V1,V2,...",
-     .help = "public keys; without it keys are private"},
-    {.name = "vertices",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "N",
-     .least = 1,
-     .most = 4294967294,
-     .help = "public number of vertices, labelled 0..N-1 or 1..N"},
-    {.name = "beta",
-     .type = BRUME_OPTION_REAL,
-     .argument = "B",
-     .least = 0,
-     .most = 1e300,
-     .help = "proposed bound on the local sensitivity (ptr)"},
-    {.name = "epsilon-test",
-     .type = BRUME_OPTION_REAL,
-     .argument = "E",
-     .least = 0,
-     .least_open = true,
-     .most = 700,
-     .help = "part of epsilon for the test (ptr): half unless typed"},
-    {.name = "fallback",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "METHOD",
-     .choices = fallbacks,
-     .help = "where the test fails (ptr): release by global sensitivity, for the same price"},
-    {.name = "target",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "NAME",
-     .help = "the column that a regression explains (ridge)"},
-    BRUME_POSITIVE_OPTION("ridge", "L",
-                          "weight of the penalty on the coefficients of scaled columns (ridge); "
-                          "else from the noise"),
-    {.name = "noise",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "LAW",
-     .choices = noises,
-     .help =
-         "law of smooth noise: laplace with a delta, else cauchy; with it the method is smooth"},
-    {.name = "smoothness",
-     .type = BRUME_OPTION_REAL,
-     .argument = "T",
-     .least = 1e-9,
-     .most = 64,
-     .help = "how fast the smooth bound may fall, per change"},
-    {.name = "degrees",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "D",
-     .least = 1,
-     .most = 1000,
-     .help = "degrees of freedom of --noise student: 3 unless typed"},
-    {.name = "least",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "C",
-     .least = 1,
-     .most = 1000000,
-     .help = "reciprocal by global: of max(count, C)"},
-    {.name = "at",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "X,Y,...",
-     .help = "the public point of a regression's prediction"},
-    {.name = "no-ledger",
-     .type = BRUME_OPTION_FLAG,
-     .help = "SOURCE is a file, and nobody keeps account: a row is a unit"},
-    BRUME_TIMEOUT_OPTION,
-    BRUME_LEDGER_OPTION,
-};
-
-static const char *const examples[] = {
-    "release median people.csv --column age --bounds 0..120 --method smooth --epsilon 1 --delta "
-    "1e-6 --no-ledger",
-    "release histogram people.csv --column city --epsilon 1 --delta 1e-6 --no-ledger --json",
-    "release median visits --column age --bounds 0..100 --epsilon 0.5",
-    NULL,
-};
-
 const brume_command brume_command_release = {
     .name = "release",
     .summary = "release one statistic with noise that fits the data",
@@ -390,8 +236,68 @@ const brume_command brume_command_release = {
 #undef BRUME_RELEASE
         "\n--delta goes with --noise laplace, --degrees with student and --rho with lln. From a "
         "dataset log-normal noise (lln) is bought under the rule concentrated.",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(
+        BRUME_OPERAND(CHOICE, "STATISTIC", "what to release", .choices = names),
+        BRUME_OPERAND(FILE, "SOURCE",
+                      "a registered dataset, or with --no-ledger a .csv, .parquet or .json file")),
+    BRUME_OPTIONS(
+        BRUME_OPTION(REAL, "epsilon", "E", "what the release may cost; there is no default",
+                     BRUME_ABOVE_TO(0, 700)),
+        BRUME_OPTION(REAL, "delta", "D", "probability of failure, where the method needs one",
+                     BRUME_BETWEEN(0, .5)),
+        BRUME_OPTION(REAL, "rho", "R",
+                     "the price of --noise lln, in place of epsilon, which stands for epsilon^2/2",
+                     BRUME_ABOVE_TO(0, 10000)),
+        BRUME_OPTION(TEXT, "method", "METHOD", "which mechanism; see above"),
+        BRUME_OPTION(TEXT, "column", "NAME", "of which column"),
+        BRUME_OPTION(TEXT, "columns", "A,B,...", "of which columns (gram, covariance, regression)"),
+        BRUME_OPTION(
+            TEXT, "bounds", "[NAME=]LO..HI",
+            "public bounds of the column, the registered ones unless typed; what lies outside is "
+            "clamped",
+            .repeated = true),
+        BRUME_OPTION(REAL, "step", "S", "grid of the answer; else 2^32 steps between the bounds",
+                     BRUME_FROM_TO(1e-300, 1e300)),
+        BRUME_OPTION(CHOICE, "adjacency", "WORD",
+                     "which data counts as neighbouring: add-remove unless typed",
+                     .choices = adjacencies),
+        BRUME_OPTION(REAL, "q", "Q", "which quantile: at most six decimals", BRUME_FROM_TO(0, 1)),
+        BRUME_OPTION(COUNT, "k", "K", "how many keys (top-k)", BRUME_FROM_TO(1, 1000000)),
+        BRUME_FLAG("ordered", "the order among the k is asked too"),
+        BRUME_OPTION(TEXT, "domain", "V1,V2,...", "public keys; without it keys are private"),
+        BRUME_OPTION(COUNT, "vertices", "N", "public number of vertices, labelled 0..N-1 or 1..N",
+                     BRUME_FROM_TO(1, 4294967294)),
+        BRUME_OPTION(REAL, "beta", "B", "proposed bound on the local sensitivity (ptr)",
+                     BRUME_FROM_TO(0, 1e300)),
+        BRUME_OPTION(REAL, "epsilon-test", "E",
+                     "part of epsilon for the test (ptr): half unless typed",
+                     BRUME_ABOVE_TO(0, 700)),
+        BRUME_OPTION(
+            CHOICE, "fallback", "METHOD",
+            "where the test fails (ptr): release by global sensitivity, for the same price",
+            .choices = fallbacks),
+        BRUME_OPTION(TEXT, "target", "NAME", "the column that a regression explains (ridge)"),
+        BRUME_POSITIVE_OPTION(
+            "ridge", "L",
+            "weight of the penalty on the coefficients of scaled columns (ridge); "
+            "else from the noise"),
+        BRUME_OPTION(
+            CHOICE, "noise", "LAW",
+            "law of smooth noise: laplace with a delta, else cauchy; with it the method is smooth",
+            .choices = noises),
+        BRUME_OPTION(REAL, "smoothness", "T", "how fast the smooth bound may fall, per change",
+                     BRUME_FROM_TO(1e-9, 64)),
+        BRUME_OPTION(COUNT, "degrees", "D", "degrees of freedom of --noise student: 3 unless typed",
+                     BRUME_FROM_TO(1, 1000)),
+        BRUME_OPTION(COUNT, "least", "C", "reciprocal by global: of max(count, C)",
+                     BRUME_FROM_TO(1, 1000000)),
+        BRUME_OPTION(TEXT, "at", "X,Y,...", "the public point of a regression's prediction"),
+        BRUME_FLAG("no-ledger", "SOURCE is a file, and nobody keeps account: a row is a unit"),
+        BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES(
+        "release median people.csv --column age --bounds 0..120 --method smooth --epsilon 1 --delta "
+        "1e-6 --no-ledger",
+        "release histogram people.csv --column city --epsilon 1 --delta 1e-6 --no-ledger --json",
+        "release median visits --column age --bounds 0..100 --epsilon 0.5"),
     .run = run,
 };

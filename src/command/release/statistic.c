@@ -78,17 +78,14 @@ static brume_status write_text(brume_call *call, const brume_look *look, const j
              look->found.smooth_exact ? "" : "at least: ", of, brume_shortest(look->beta).text);
     fprintf(call->out,
             "NOT PRIVATE: true numbers of the file, without noise; do not publish them\n");
-    brume_table *table = NULL;
-    BRUME_TRY(brume_table_open(heads, &table, error));
+    brume_table *table = brume_table_open(heads);
     line(table, brume_call_operand(call, 0), json_object_get(answer, "value"), "none", "");
     line(table, "local sensitivity", json_object_get(answer, "local_sensitivity"), "infinite",
          local);
     line(table, "smooth sensitivity", json_object_get(answer, "smooth_sensitivity"), "infinite",
          smooth);
     line(table, "distance", json_object_get(answer, "distance"), "infinite", distance);
-    brume_status status = brume_table_write(table, call, error);
-    brume_table_close(table);
-    return status;
+    return brume_table_write(table, call, error);
 }
 
 static brume_status look_at(const brume_call *call, const brume_release_words *words,
@@ -128,70 +125,6 @@ static brume_status run(brume_call *call, brume_error *error)
 static const char *const names[] = {"median",     "quantile",  "iqr",        "mode",
                                     "reciprocal", "triangles", "regression", NULL};
 static const char *const adjacencies[] = {"add-remove", "replace", "edge", NULL};
-static const brume_operand operands[] = {
-    {.name = "NAME",
-     .type = BRUME_OPERAND_CHOICE,
-     .choices = names,
-     .help =
-         "median, quantile, iqr, mode, reciprocal (of the number of rows), triangles or regression"},
-    {.name = "FILE", .type = BRUME_OPERAND_FILE, .help = "a CSV, Parquet or JSON file"},
-};
-static const brume_option options[] = {
-    {.name = "column", .type = BRUME_OPTION_TEXT, .argument = "C", .help = "the column"},
-    {.name = "bounds",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "[C=]LO..HI",
-     .repeated = true,
-     .help = "bounds of its values; values outside are clamped"},
-    {.name = "adjacency",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "A",
-     .choices = adjacencies,
-     .help = "add-remove unless typed; edge for triangles"},
-    {.name = "smoothness",
-     .type = BRUME_OPTION_REAL,
-     .argument = "T",
-     .least = 1e-6,
-     .most = 64,
-     .help = "t of the smooth sensitivity: 0.1 unless typed"},
-    {.name = "beta",
-     .type = BRUME_OPTION_REAL,
-     .argument = "B",
-     .least = 0,
-     .most = 1e300,
-     .help = "distance to data that one change can move by more than B: 0 unless typed"},
-    {.name = "q",
-     .type = BRUME_OPTION_REAL,
-     .argument = "Q",
-     .least = 0,
-     .most = 1,
-     .help = "which quantile"},
-    {.name = "domain",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "V1,V2,...",
-     .help = "the values that a mode can have; any text unless typed"},
-    {.name = "vertices",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "N",
-     .least = 1,
-     .most = 4294967294,
-     .help = "number of vertices of the graph, labelled 0..N-1 or 1..N"},
-    {.name = "columns",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "C1,C2,...",
-     .help = "the columns of a regression"},
-    {.name = "at",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "X,Y,...",
-     .help = "the point of a regression's prediction"},
-};
-static const char *const examples[] = {
-    "statistic median people.csv --column age --bounds 0..120",
-    "statistic quantile people.csv --column age --bounds 0..120 --q 0.9 --adjacency replace "
-    "--smoothness 0.5 --json",
-    "statistic mode people.csv --column city",
-    NULL,
-};
 
 const brume_command brume_command_statistic = {
     .name = "statistic",
@@ -211,8 +144,35 @@ const brume_command brume_command_statistic = {
         "under add-remove (smooth sensitivity, distance) and regression show the bounds that "
         "private releases use. Missing values are dropped under add-remove and counted at the "
         "lower bound under replace, as 'release' does.",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(
+        BRUME_OPERAND(
+            CHOICE, "NAME",
+            "median, quantile, iqr, mode, reciprocal (of the number of rows), triangles or regression",
+            .choices = names),
+        BRUME_OPERAND(FILE, "FILE", "a CSV, Parquet or JSON file")),
+    BRUME_OPTIONS(
+        BRUME_OPTION(TEXT, "column", "C", "the column"),
+        BRUME_OPTION(TEXT, "bounds", "[C=]LO..HI",
+                     "bounds of its values; values outside are clamped", .repeated = true),
+        BRUME_OPTION(CHOICE, "adjacency", "A", "add-remove unless typed; edge for triangles",
+                     .choices = adjacencies),
+        BRUME_OPTION(REAL, "smoothness", "T", "t of the smooth sensitivity: 0.1 unless typed",
+                     BRUME_FROM_TO(1e-6, 64)),
+        BRUME_OPTION(REAL, "beta", "B",
+                     "distance to data that one change can move by more than B: 0 unless typed",
+                     BRUME_FROM_TO(0, 1e300)),
+        BRUME_OPTION(REAL, "q", "Q", "which quantile", BRUME_FROM_TO(0, 1)),
+        BRUME_OPTION(TEXT, "domain", "V1,V2,...",
+                     "the values that a mode can have; any text unless typed"),
+        BRUME_OPTION(COUNT, "vertices", "N",
+                     "number of vertices of the graph, labelled 0..N-1 or 1..N",
+                     BRUME_FROM_TO(1, 4294967294)),
+        BRUME_OPTION(TEXT, "columns", "C1,C2,...", "the columns of a regression"),
+        BRUME_OPTION(TEXT, "at", "X,Y,...", "the point of a regression's prediction")),
+    BRUME_EXAMPLES(
+        "statistic median people.csv --column age --bounds 0..120",
+        "statistic quantile people.csv --column age --bounds 0..120 --q 0.9 --adjacency replace "
+        "--smoothness 0.5 --json",
+        "statistic mode people.csv --column city"),
     .run = run,
 };

@@ -104,27 +104,19 @@ brume_status brume_stream_conditions(brume_call *call, bool single, brume_error 
     const brume_watch *watch = NULL;
     char price[BRUME_DECIMAL_TEXT];
     BRUME_TRY(brume_call_watch(call, &watch, error));
-    BRUME_TRY(brume_bits_open(&all.bits, error));
+    BRUME_TRY(brume_call_open_bits(call, &all.bits, error));
     brume_stream_charge charge = {
         .call = call,
         .epsilon = price,
         .open = open_counter,
         .close = close_counter,
         .source = {.ask = ask_condition, .write = brume_stream_write_hit, .context = &all}};
-    brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
-    if (status == BRUME_OK)
-        status = brume_ledger_dataset(ledger, brume_call_text(call, "dataset"), &dataset, error);
-    if (status == BRUME_OK) {
-        charge.adjacency = dataset->adjacency;
-        status = read_options(call, single, dataset->adjacency, &all.options, price, sizeof price,
-                              error);
-    }
-    if (status == BRUME_OK)
-        status = find_event(&all, &charge, error);
-    if (status == BRUME_OK)
-        status = brume_stream_run_charged(ledger, &charge, watch, all.bits, error);
-    brume_dataset_close(dataset);
-    brume_ledger_close(ledger);
-    brume_bits_close(all.bits);
-    return status;
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error));
+    BRUME_TRY(
+        brume_call_open_dataset(call, ledger, brume_call_text(call, "dataset"), &dataset, error));
+    charge.adjacency = dataset->adjacency;
+    BRUME_TRY(
+        read_options(call, single, dataset->adjacency, &all.options, price, sizeof price, error));
+    BRUME_TRY(find_event(&all, &charge, error));
+    return brume_stream_run_charged(ledger, &charge, watch, all.bits, error);
 }

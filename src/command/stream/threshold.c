@@ -127,58 +127,23 @@ static brume_status run_several(brume_call *call, brume_error *error)
 }
 
 #define STREAM_OPTIONS                                                                             \
-    {.name = "threshold",                                                                          \
-     .type = BRUME_OPTION_REAL,                                                                    \
-     .argument = "T",                                                                              \
-     .required = true,                                                                             \
-     .help = "what the numbers are compared with; public"},                                        \
-        {.name = "epsilon",                                                                        \
-         .type = BRUME_OPTION_REAL,                                                                \
-         .argument = "E",                                                                          \
-         .required = true,                                                                         \
-         .least = 0,                                                                               \
-         .least_open = true,                                                                       \
-         .most = INFINITY,                                                                         \
-         .most_open = true,                                                                        \
-         .help = "the price of the whole stream, numbers apart"},                                  \
+    BRUME_OPTION(REAL, "threshold", "T", "what the numbers are compared with; public",             \
+                 .required = true),                                                                \
+        BRUME_OPTION(REAL, "epsilon", "E", "the price of the whole stream, numbers apart",         \
+                     .required = true, BRUME_BETWEEN(0, INFINITY)),                                \
         BRUME_POSITIVE_OPTION("epsilon-answers", "E2",                                             \
                               "the additional price of a number with every 'above'"),              \
         BRUME_POSITIVE_OPTION("sensitivity", "S",                                                  \
                               "the most that one unit moves any number; 1 unless given"),          \
-        {.name = "monotone",                                                                       \
-         .type = BRUME_OPTION_FLAG,                                                                \
-         .help = "one unit moves all numbers in one direction, as counts under add-remove: less "  \
-                 "noise"},                                                                         \
-        {.name = "dataset",                                                                        \
-         .type = BRUME_OPTION_TEXT,                                                                \
-         .argument = "NAME",                                                                       \
-         .help = "each line is a condition whose units are counted in this registered dataset"},   \
-        {.name = "no-ledger",                                                                      \
-         .type = BRUME_OPTION_FLAG,                                                                \
-         .help = "each line is a true number, and nobody keeps account"},                          \
+        BRUME_FLAG(                                                                                \
+            "monotone",                                                                            \
+            "one unit moves all numbers in one direction, as counts under add-remove: less "       \
+            "noise"),                                                                              \
+        BRUME_OPTION(                                                                              \
+            TEXT, "dataset", "NAME",                                                               \
+            "each line is a condition whose units are counted in this registered dataset"),        \
+        BRUME_FLAG("no-ledger", "each line is a true number, and nobody keeps account"),           \
         BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION
-
-static const brume_option single_options[] = {STREAM_OPTIONS};
-static const brume_option several_options[] = {
-    STREAM_OPTIONS,
-    {.name = "hits",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "C",
-     .least = 1,
-     .most = 2147483648,
-     .help = "halt after so many answers 'above': 1 unless given"},
-};
-
-static const char *const single_examples[] = {
-    "stream above-threshold --threshold 600 --epsilon 1 --no-ledger < numbers.txt",
-    "stream above-threshold --threshold 600 --epsilon 0.2 --dataset visits < conditions.txt",
-    NULL,
-};
-static const char *const several_examples[] = {
-    "stream sparse-vector --threshold 600 --epsilon 1 --hits 2 --epsilon-answers 1 --no-ledger "
-    "--json < numbers.txt",
-    NULL,
-};
 
 #define STREAM_DESCRIPTION                                                                         \
     "Reads one question a line from standard input and answers each at once: 'below' or 'above', " \
@@ -207,8 +172,10 @@ const brume_command brume_command_stream_above_threshold = {
     "\n\nHalts after the first 'above'. The noise is Laplace's of "
     "scale 2S/epsilon on the threshold and 4S/epsilon on every "
     "number.",
-    .options = BRUME_LIST(single_options),
-    .examples = single_examples,
+    BRUME_OPTIONS(STREAM_OPTIONS),
+    BRUME_EXAMPLES(
+        "stream above-threshold --threshold 600 --epsilon 1 --no-ledger < numbers.txt",
+        "stream above-threshold --threshold 600 --epsilon 0.2 --dataset visits < conditions.txt"),
     .asks = true,
     .run = run_single,
 };
@@ -220,8 +187,11 @@ const brume_command brume_command_stream_sparse_vector = {
     .description = STREAM_DESCRIPTION "\n\nHalts after --hits answers 'above'. Epsilon is divided "
                                       "between the threshold and the numbers as is best for that "
                                       "many hits.",
-    .options = BRUME_LIST(several_options),
-    .examples = several_examples,
+    BRUME_OPTIONS(STREAM_OPTIONS, BRUME_OPTION(COUNT, "hits", "C",
+                                               "halt after so many answers 'above': 1 unless given",
+                                               BRUME_FROM_TO(1, 2147483648))),
+    BRUME_EXAMPLES("stream sparse-vector --threshold 600 --epsilon 1 --hits 2 --epsilon-answers 1 "
+                   "--no-ledger --json < numbers.txt"),
     .asks = true,
     .run = run_several,
 };

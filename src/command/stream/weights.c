@@ -214,87 +214,15 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_policy *policy = NULL;
     const brume_watch *watch = NULL;
     BRUME_TRY(brume_call_watch(call, &watch, error));
-    BRUME_TRY(brume_bits_open(&bits, error));
-    brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
-    if (status == BRUME_OK)
-        status = brume_ledger_dataset(ledger, brume_call_text(call, "dataset"), &dataset, error);
-    if (status == BRUME_OK)
-        status = brume_policy_from_json(dataset->policy, &policy, error);
-    if (status == BRUME_OK)
-        status = run_in(call, ledger, dataset, policy, watch, bits, error);
+    BRUME_TRY(brume_call_open_bits(call, &bits, error));
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error));
+    BRUME_TRY(
+        brume_call_open_dataset(call, ledger, brume_call_text(call, "dataset"), &dataset, error));
+    BRUME_TRY(brume_policy_from_json(dataset->policy, &policy, error));
+    brume_status status = run_in(call, ledger, dataset, policy, watch, bits, error);
     brume_policy_close(policy);
-    brume_dataset_close(dataset);
-    brume_ledger_close(ledger);
-    brume_bits_close(bits);
     return status;
 }
-
-static const brume_option options[] = {
-    {.name = "dataset",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "NAME",
-     .required = true,
-     .help = "the registered dataset; of each unit one row counts"},
-    {.name = "columns",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "A,B,...",
-     .required = true,
-     .help = "the columns that questions may name"},
-    {.name = "domain",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "NAME=V1,V2,...",
-     .repeated = true,
-     .help = "public values of a column, or LO..HI of whole numbers; the registered ones unless "
-             "typed"},
-    {.name = "bounds",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "NAME=LO..HI",
-     .repeated = true,
-     .help = "public bounds of a number, which are cut into bins"},
-    {.name = "bins",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "[NAME=]B",
-     .repeated = true,
-     .help = "how many bins: 10 unless typed"},
-    {.name = "other",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "A,B,...",
-     .help = "columns with one more value, for what is missing or outside the domain"},
-    {.name = "epsilon",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "E",
-     .help = "the price of the whole stream"},
-    {.name = "delta",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "D",
-     .help = "then more answers are affordable: noise grows with the square root of the updates"},
-    {.name = "rho",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "R",
-     .help = "the price under the rule concentrated"},
-    {.name = "alpha",
-     .type = BRUME_OPTION_REAL,
-     .argument = "A",
-     .required = true,
-     .least = 0,
-     .least_open = true,
-     .most = 1,
-     .help = "how badly the histogram may answer: a share of the records"},
-    {.name = "records",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "N",
-     .least = 1,
-     .most = 8589934592.0,
-     .help = "a public estimate of the number of units; needed under add-remove"},
-    BRUME_TIMEOUT_OPTION,
-    BRUME_LEDGER_OPTION,
-};
-
-static const char *const examples[] = {
-    "stream pmw --dataset visits --columns ward,age --epsilon 0.2 --alpha 0.2 --records 400 < "
-    "questions.txt",
-    NULL,
-};
 
 const brume_command brume_command_stream_pmw = {
     .name = "stream pmw",
@@ -316,8 +244,36 @@ const brume_command brume_command_stream_pmw = {
         "'brume history' tells how far it came.\n\n"
         "A line that is wrong is reported on standard error with its number, costs nothing, and "
         "the stream goes on.",
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPTIONS(
+        BRUME_OPTION(TEXT, "dataset", "NAME", "the registered dataset; of each unit one row counts",
+                     .required = true),
+        BRUME_OPTION(TEXT, "columns", "A,B,...", "the columns that questions may name",
+                     .required = true),
+        BRUME_OPTION(
+            TEXT, "domain", "NAME=V1,V2,...",
+            "public values of a column, or LO..HI of whole numbers; the registered ones unless "
+            "typed",
+            .repeated = true),
+        BRUME_OPTION(TEXT, "bounds", "NAME=LO..HI",
+                     "public bounds of a number, which are cut into bins", .repeated = true),
+        BRUME_OPTION(TEXT, "bins", "[NAME=]B", "how many bins: 10 unless typed", .repeated = true),
+        BRUME_OPTION(TEXT, "other", "A,B,...",
+                     "columns with one more value, for what is missing or outside the domain"),
+        BRUME_OPTION(TEXT, "epsilon", "E", "the price of the whole stream"),
+        BRUME_OPTION(
+            TEXT, "delta", "D",
+            "then more answers are affordable: noise grows with the square root of the updates"),
+        BRUME_OPTION(TEXT, "rho", "R", "the price under the rule concentrated"),
+        BRUME_OPTION(REAL, "alpha", "A",
+                     "how badly the histogram may answer: a share of the records", .required = true,
+                     BRUME_ABOVE_TO(0, 1)),
+        BRUME_OPTION(COUNT, "records", "N",
+                     "a public estimate of the number of units; needed under add-remove",
+                     BRUME_FROM_TO(1, 8589934592.0)),
+        BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES(
+        "stream pmw --dataset visits --columns ward,age --epsilon 0.2 --alpha 0.2 --records 400 < "
+        "questions.txt"),
     .asks = true,
     .run = run,
 };

@@ -193,12 +193,11 @@ static brume_status produce(brume_call *call, const brume_synth *synth, brume_le
         return shown;
     }
     BRUME_TRY(brume_synth_check_output(synth, error));
-    BRUME_TRY(brume_bits_open(&bits, error));
+    BRUME_TRY(brume_call_open_bits(call, &bits, error));
     double *rows = NULL;
     brume_status status = ledger ? run_charged(synth, ledger, bits, &rows, &answer, error)
                                  : brume_synth_run(synth, path, brume_call_has(call, "exact-error"),
                                                    bits, &rows, &answer, error);
-    brume_bits_close(bits);
     if (status != BRUME_OK) {
         json_decref(answer);
         return status;
@@ -240,10 +239,11 @@ static brume_status run(brume_call *call, brume_error *error)
         status = brume_call_watch(call, &synth.watch, error);
     if (status == BRUME_OK && charged)
         status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
-    if (status == BRUME_ESOURCE && charged)
-        brume_hint_at_file(call, brume_call_operand(call, 0), error);
     if (status == BRUME_OK && charged)
-        status = brume_open_dataset(call, ledger, brume_call_operand(call, 0), &dataset, error);
+        status =
+            brume_call_open_dataset(call, ledger, brume_call_operand(call, 0), &dataset, error);
+    if (charged && !dataset && (status == BRUME_ESOURCE || status == BRUME_EUNKNOWN))
+        brume_hint_at_file(call, brume_call_operand(call, 0), error);
     if (status == BRUME_OK && charged)
         status = brume_policy_from_json(dataset->policy, &policy, error);
     synth.policy = policy;
@@ -265,143 +265,12 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_input_close(&input);
     brume_synth_clear(&synth);
     brume_policy_close(policy);
-    brume_dataset_close(dataset);
-    brume_ledger_close(ledger);
     return status;
 }
 
 static const char *const adjacencies[] = {"add-remove", "replace", NULL};
 static const char *const methods[] = {"mwem",     "pmw",       "small-db", "laplace",
                                       "gaussian", "histogram", NULL};
-
-static const brume_operand operands[] = {
-    {.name = "SOURCE",
-     .type = BRUME_OPERAND_FILE,
-     .help = "a registered dataset, or with --no-ledger a .csv, .parquet or .json file"},
-};
-
-static const brume_option options[] = {
-    {.name = "columns",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "A,B,...",
-     .help = "the columns of the synthetic table"},
-    {.name = "workload",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "marginals:K|FILE",
-     .help = "the queries it is to answer well: marginals:2, marginals:1,3, or a file"},
-    {.name = "method",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "METHOD",
-     .choices = methods,
-     .help = "mwem, pmw, small-db, laplace, gaussian or histogram"},
-    {.name = "epsilon",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "E",
-     .help = "the price of all of it; there is no default"},
-    {.name = "delta",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "D",
-     .help = "its part of delta: needed by gaussian, less noise by mwem, pmw and histogram"},
-    {.name = "rho",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "R",
-     .help = "the price in rho instead, for the rule concentrated or without a ledger"},
-    {.name = "rows",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "N",
-     .least = 1,
-     .most = BRUME_SYNTH_ROWS,
-     .help = "how many rows to draw"},
-    {.name = "output",
-     .type = BRUME_OPTION_FILE,
-     .argument = "FILE",
-     .help = "where to write them: .csv or .parquet"},
-    {.name = "domain",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "NAME=V1,V2,...",
-     .repeated = true,
-     .help = "public values of a column, or LO..HI for whole numbers; else the policy's"},
-    {.name = "bounds",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "NAME=LO..HI",
-     .repeated = true,
-     .help = "public bounds of a column of numbers, cut into bins; else the policy's"},
-    {.name = "bins",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "[NAME=]N",
-     .repeated = true,
-     .help = "how many bins of equal width; 10 unless typed"},
-    {.name = "other",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "A,B,...",
-     .help = "columns with a value of its own for what is missing or outside the domain"},
-    {.name = "rounds",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "T",
-     .least = 1,
-     .most = 1 << 20,
-     .help = "of mwem: 10 unless typed; of the fit to noisy answers: 300"},
-    {.name = "alpha",
-     .type = BRUME_OPTION_REAL,
-     .argument = "A",
-     .least = 0,
-     .least_open = true,
-     .most = 1,
-     .help = "pmw, small-db: the error aimed at, a share of the records; 0.1 unless typed"},
-    {.name = "size",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "M",
-     .least = 1,
-     .most = 4096,
-     .help = "small-db: its records; else from --alpha"},
-    {.name = "candidates",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "C",
-     .least = 1,
-     .most = 1099511627776.0,
-     .help = "small-db: refuse to weigh more databases than this; 2^26 unless typed"},
-    {.name = "records",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "N",
-     .least = 1,
-     .most = 8589934592.0,
-     .help = "a public estimate of the number of rows; else part of the price may buy one"},
-    {.name = "error-share",
-     .type = BRUME_OPTION_REAL,
-     .argument = "S",
-     .least = 0,
-     .most = 0.5,
-     .help = "share of the price that measures the worst error; mwem, pmw, small-db: 0.05"},
-    BRUME_PROBABILITY_OPTION("confidence", "C", "of the error bound; 0.95 unless typed"),
-    {.name = "adjacency",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "WORD",
-     .choices = adjacencies,
-     .help = "the dataset's; add-remove without a ledger unless typed"},
-    {.name = "dry-run",
-     .type = BRUME_OPTION_FLAG,
-     .help =
-         "check everything, show the plan, the price and, with --records, what every method promises"},
-    {.name = "exact-error",
-     .type = BRUME_OPTION_FLAG,
-     .help = "with --no-ledger: the true error too, which is NOT private"},
-    {.name = "no-ledger",
-     .type = BRUME_OPTION_FLAG,
-     .help = "SOURCE is a file, and nobody keeps account: a row is a unit"},
-    BRUME_TIMEOUT_OPTION,
-    BRUME_LEDGER_OPTION,
-};
-
-static const char *const examples[] = {
-    "synth people.csv --columns city,age --domain city=Lyon,Paris,Lille --bounds age=0..100 "
-    "--workload marginals:1,2 --method mwem --epsilon 1 --rows 500 --output synthetic.csv "
-    "--no-ledger",
-    "synth visits --columns ward,age --workload marginals:2 --method laplace --epsilon 0.5 --rows "
-    "200 --output visits.parquet",
-    "synth visits --columns ward,age --workload marginals:1 --method gaussian --epsilon 0.5 "
-    "--delta 1e-7 --rows 200 --output visits.csv --dry-run",
-    NULL,
-};
 
 const brume_command brume_command_synth = {
     .name = "synth",
@@ -429,8 +298,68 @@ const brume_command brume_command_synth = {
         "--error-share a part of the price measures the worst error over the workload. The "
         "same question at the same price is read again for free, unless it has more than 65536 "
         "rows over more than 65536 cells: then it is bought again.",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(options),
-    .examples = examples,
+    BRUME_OPERANDS(
+        BRUME_OPERAND(FILE, "SOURCE",
+                      "a registered dataset, or with --no-ledger a .csv, .parquet or .json file")),
+    BRUME_OPTIONS(
+        BRUME_OPTION(TEXT, "columns", "A,B,...", "the columns of the synthetic table"),
+        BRUME_OPTION(TEXT, "workload", "marginals:K|FILE",
+                     "the queries it is to answer well: marginals:2, marginals:1,3, or a file"),
+        BRUME_OPTION(CHOICE, "method", "METHOD",
+                     "mwem, pmw, small-db, laplace, gaussian or histogram", .choices = methods),
+        BRUME_OPTION(TEXT, "epsilon", "E", "the price of all of it; there is no default"),
+        BRUME_OPTION(
+            TEXT, "delta", "D",
+            "its part of delta: needed by gaussian, less noise by mwem, pmw and histogram"),
+        BRUME_OPTION(TEXT, "rho", "R",
+                     "the price in rho instead, for the rule concentrated or without a ledger"),
+        BRUME_OPTION(COUNT, "rows", "N", "how many rows to draw",
+                     BRUME_FROM_TO(1, BRUME_SYNTH_ROWS)),
+        BRUME_OPTION(FILE, "output", "FILE", "where to write them: .csv or .parquet"),
+        BRUME_OPTION(TEXT, "domain", "NAME=V1,V2,...",
+                     "public values of a column, or LO..HI for whole numbers; else the policy's",
+                     .repeated = true),
+        BRUME_OPTION(TEXT, "bounds", "NAME=LO..HI",
+                     "public bounds of a column of numbers, cut into bins; else the policy's",
+                     .repeated = true),
+        BRUME_OPTION(TEXT, "bins", "[NAME=]N", "how many bins of equal width; 10 unless typed",
+                     .repeated = true),
+        BRUME_OPTION(TEXT, "other", "A,B,...",
+                     "columns with a value of its own for what is missing or outside the domain"),
+        BRUME_OPTION(COUNT, "rounds", "T",
+                     "of mwem: 10 unless typed; of the fit to noisy answers: 300",
+                     BRUME_FROM_TO(1, 1 << 20)),
+        BRUME_OPTION(REAL, "alpha", "A",
+                     "pmw, small-db: the error aimed at, a share of the records; 0.1 unless typed",
+                     BRUME_ABOVE_TO(0, 1)),
+        BRUME_OPTION(COUNT, "size", "M", "small-db: its records; else from --alpha",
+                     BRUME_FROM_TO(1, 4096)),
+        BRUME_OPTION(COUNT, "candidates", "C",
+                     "small-db: refuse to weigh more databases than this; 2^26 unless typed",
+                     BRUME_FROM_TO(1, 1099511627776.0)),
+        BRUME_OPTION(COUNT, "records", "N",
+                     "a public estimate of the number of rows; else part of the price may buy one",
+                     BRUME_FROM_TO(1, 8589934592.0)),
+        BRUME_OPTION(REAL, "error-share", "S",
+                     "share of the price that measures the worst error; mwem, pmw, small-db: 0.05",
+                     BRUME_FROM_TO(0, 0.5)),
+        BRUME_PROBABILITY_OPTION("confidence", "C", "of the error bound; 0.95 unless typed"),
+        BRUME_OPTION(CHOICE, "adjacency", "WORD",
+                     "the dataset's; add-remove without a ledger unless typed",
+                     .choices = adjacencies),
+        BRUME_FLAG(
+            "dry-run",
+            "check everything, show the plan, the price and, with --records, what every method promises"),
+        BRUME_FLAG("exact-error", "with --no-ledger: the true error too, which is NOT private"),
+        BRUME_FLAG("no-ledger", "SOURCE is a file, and nobody keeps account: a row is a unit"),
+        BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES(
+        "synth people.csv --columns city,age --domain city=Lyon,Paris,Lille --bounds age=0..100 "
+        "--workload marginals:1,2 --method mwem --epsilon 1 --rows 500 --output synthetic.csv "
+        "--no-ledger",
+        "synth visits --columns ward,age --workload marginals:2 --method laplace --epsilon 0.5 --rows "
+        "200 --output visits.parquet",
+        "synth visits --columns ward,age --workload marginals:1 --method gaussian --epsilon 0.5 "
+        "--delta 1e-7 --rows 200 --output visits.csv --dry-run"),
     .run = run,
 };
