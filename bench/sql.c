@@ -1,9 +1,10 @@
-/* sql: which queries of two public benchmarks are answered as they are, and what that costs in time
- * beside DuckDB's plain answer.
+/* sql: which queries of two public benchmarks, and which questions about statistics, are answered
+ * as they are, and what that costs in time beside DuckDB's plain answer.
  *
- *   sql [tpch|clickbench|all [SIZE [ROUNDS [QUERY]]]]
- *       SIZE 1 unless said: TPC-H at scale 0.1 times SIZE, ClickBench on 1,000,000 times SIZE rows;
- *       5 rounds unless said; QUERY is a number: this one alone
+ *   sql [tpch|clickbench|statistics|all [SIZE [ROUNDS [QUERY]]]]
+ *       SIZE 1 unless said: TPC-H at scale 0.1 times SIZE, ClickBench on 1,000,000 times SIZE rows,
+ *       statistics of 20,000 times SIZE people and 200,000 times SIZE rows; 5 rounds unless said;
+ *       QUERY is a number: this one alone
  *
  * Queries of TPC-H that are refused as they are come again with a small change. bench/sql/ has the
  * texts of the queries, where they are published, and how the tables are made.
@@ -38,6 +39,7 @@ static duckdb_connection connection;
 static brume_ledger *ledger;
 static int asked;       /* makes every question a new one */
 static int wanted = -1; /* the only query; -1: all */
+static const char *ledger_name = "ledger";
 
 static void stop(const char *what, const char *why)
 {
@@ -314,8 +316,8 @@ static void command(const char *words)
     char line[3 * PATH_MAX], here[PATH_MAX];
     if (!getcwd(here, sizeof here))
         stop("the folder", "has no name");
-    snprintf(line, sizeof line, "cd '%s' && '%s/build/src/cli/brume' %s --ledger ledger >/dev/null",
-             folder, here, words);
+    snprintf(line, sizeof line, "cd '%s' && '%s/build/src/cli/brume' %s --ledger %s >/dev/null",
+             folder, here, words, ledger_name);
     if (system(line) != 0) /* NOLINT(cert-env33-c): a bench */
         stop("brume", words);
 }
@@ -324,7 +326,7 @@ static void open_ledger(void)
 {
     char path[PATH_MAX];
     brume_error error;
-    snprintf(path, sizeof path, "%s/ledger", folder);
+    snprintf(path, sizeof path, "%s/%s", folder, ledger_name);
     if (brume_ledger_open(path, BRUME_LEDGER_WRITE, &ledger, &error) != BRUME_OK)
         stop(path, error.message);
 }
@@ -378,6 +380,44 @@ static void clickbench(double size, int rounds)
     close_ledger();
 }
 
+/* In a schema and with a ledger of their own, because some tables are called as those of TPC-H. */
+static void statistics(double size, int rounds)
+{
+    static const char *const tables[] = {"products", "customers", "orders", "events",
+                                         "patients", "stays",     "x",      NULL};
+    const word words[] = {
+        {"PEOPLE", lround(20000 * size)}, {"ROWS", lround(2e5 * size)}, {NULL, 0}};
+    char line[2 * PATH_MAX];
+    run_plain("CREATE SCHEMA statistics");
+    run_plain("USE statistics");
+    make_tables("bench/sql/statistics_data.sql", words, tables);
+    run_plain("CREATE MACRO clamp(x, low, high) AS least(greatest(x, low), high)");
+    run_plain("CREATE MACRO width_bucket(x, low, high, n) AS CASE WHEN x < low THEN 0 WHEN x >= "
+              "high THEN n + 1 ELSE CAST(floor((x - low) * n / (high - low)) AS INTEGER) + 1 END");
+    snprintf(line, sizeof line, "cp bench/sql/statistics_*.yaml '%s/'", folder);
+    if (system(line) != 0) /* NOLINT(cert-env33-c): a bench */
+        stop("cp", line);
+    ledger_name = "statistics";
+    command("register shop --policy statistics_shop.yaml");
+    command("register hospital --policy statistics_hospital.yaml");
+    command(
+        "register x x.parquet --unit row --budget epsilon=100000,delta=0.01 --bounds v2=1..15 --bounds v3=0..100");
+    open_ledger();
+    ask_all("Statistics of a shop, a hospital and a table of groups", "bench/sql/statistics.sql",
+            NULL, 1, NULL, rounds);
+    close_ledger();
+}
+
+static void print_all(void)
+{
+    printf("\nall tables: %zu answered, ratio of processor times: geometric mean %.2f, largest "
+           "%.1f\n",
+           every.count, mean_of(&every), every.largest);
+    if (reading.count < every.count)
+        printf("without the %zu for which DuckDB reads no row: geometric mean %.2f, largest %.1f\n",
+               every.count - reading.count, mean_of(&reading), reading.largest);
+}
+
 int main(int count, char **words)
 {
     const char *which = count > 1 ? words[1] : "all";
@@ -386,8 +426,9 @@ int main(int count, char **words)
     wanted = count > 4 ? (int)strtol(words[4], NULL, 10) : -1;
     bool both = strcmp(which, "all") == 0;
     if (!(size > 0 && size <= 1000) || rounds < 1 ||
-        (!both && strcmp(which, "tpch") != 0 && strcmp(which, "clickbench") != 0)) {
-        fprintf(stderr, "usage: sql [tpch|clickbench|all [SIZE [ROUNDS [QUERY]]]]\n");
+        (!both && strcmp(which, "tpch") != 0 && strcmp(which, "clickbench") != 0 &&
+         strcmp(which, "statistics") != 0)) {
+        fprintf(stderr, "usage: sql [tpch|clickbench|statistics|all [SIZE [ROUNDS [QUERY]]]]\n");
         return 2;
     }
     if (!mkdtemp(folder) || duckdb_open(NULL, &database) != DuckDBSuccess ||
@@ -401,12 +442,10 @@ int main(int count, char **words)
             run_plain("DROP MACRO roll; DROP MACRO clamp");
         clickbench(size, rounds);
     }
-    printf("\nall tables: %zu answered, ratio of processor times: geometric mean %.2f, largest "
-           "%.1f\n",
-           every.count, mean_of(&every), every.largest);
-    if (reading.count < every.count)
-        printf("without the %zu for which DuckDB reads no row: geometric mean %.2f, largest %.1f\n",
-               every.count - reading.count, mean_of(&reading), reading.largest);
+    if (strcmp(which, "statistics") != 0)
+        print_all();
+    if (both || strcmp(which, "statistics") == 0)
+        statistics(size, rounds);
     duckdb_disconnect(&connection);
     duckdb_close(&database);
     char line[128];

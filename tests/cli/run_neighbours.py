@@ -36,7 +36,9 @@ BY_UNIT = [
 ]
 IN_ALL = [("SELECT COUNT(*) AS c FROM people", ROWS_MOST), ("SELECT COUNT(x) AS c FROM people", ROWS_MOST),
           ("SELECT SUM(x) AS s FROM people", ROWS_MOST * (HIGH - LOW)),
-          ("SELECT COUNT(DISTINCT id) AS c FROM people", 1)]
+          ("SELECT COUNT(DISTINCT id) AS c FROM people", 1),
+          ("SELECT COUNT(DISTINCT id) FILTER (WHERE x > 50) AS c FROM people", 1),
+          ("SELECT COUNT(DISTINCT CASE WHEN t LIKE '%e%' THEN id END) AS c FROM people", 1)]
 FREE = [["show", "people"], ["show", "people", "--json"], ["datasets", "--json"], ["show", "people", "--policy"],
         ["budget", "people"], ["budget", "people", "--json"], ["history", "people"], ["ledger", "verify"]]
 REFUSED = [["query", "SELECT COUNT(y) FROM people", "--epsilon", "1"],

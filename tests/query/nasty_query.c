@@ -81,10 +81,16 @@ static void put_aggregate(writer *w)
         put(w, "COUNT(*)");
         return;
     case 2:
-        if (w->unit)
-            put(w, "COUNT(DISTINCT %s)", w->unit);
-        else
+        if (!w->unit) {
             put(w, "COUNT(*)");
+        } else if (below(w, 3) == 0) {
+            put(w, "COUNT(DISTINCT CASE WHEN ");
+            put_condition(w);
+            put(w, " THEN %s END)", w->unit);
+        } else {
+            put(w, "COUNT(DISTINCT %s)%s", w->unit,
+                CHOOSE("", "", " FILTER (WHERE b1)", " FILTER (WHERE i2 > 0)"));
+        }
         return;
     case 3:
         put(w, "COUNT(");

@@ -73,6 +73,8 @@ const char *const pushed_questions[PUSHED_QUESTIONS] = {
     "SELECT k, l, COUNT(*), AVG(x) FROM t GROUP BY GROUPING SETS ((k), (k, l), ())",
     "SELECT x > 0, COUNT(*), SUM(y), SUM(CLAMP(big, 0, 9000000000000000000)) FROM t GROUP BY 1",
     "SELECT a.k, COUNT(*), SUM(b.big) FROM t a JOIN t b ON a.u = b.u AND a.l = b.l GROUP BY a.k",
+    "SELECT k, COUNT(DISTINCT u), COUNT(DISTINCT u) FILTER (WHERE x > 0), COUNT(DISTINCT CASE WHEN "
+    "y > 0 THEN u END) FROM t GROUP BY k",
 };
 
 /* Not those that name u themselves. */

@@ -6,7 +6,7 @@
 
 #include "asked.h"
 
-enum { PUSHED_SUMS = 16, PUSHED_UNITS = 8, PUSHED_QUESTIONS = 9, PUSHED_MUTANTS = 7 };
+enum { PUSHED_SUMS = 16, PUSHED_UNITS = 8, PUSHED_QUESTIONS = 10, PUSHED_MUTANTS = 7 };
 
 /* A statement of sums that is wrong: the right one, under this norm and limit, with one or two of
  * its texts replaced. */

@@ -125,6 +125,49 @@ static double replaced(int p, bool negative, size_t cells)
     return distance;
 }
 
+/* |y - z|_p^p / t^p at its largest over all units that are in some of the cells and hold a value in
+ * some of these; digit k of a unit says what it has in cell k: nothing, rows, a value. A broken
+ * measure counts the values, of which a unit has two. */
+static double worst_holders(size_t cells, uint64_t limit, int p, int64_t each, bool alone)
+{
+    enum { MOST = 81 };
+    int64_t y[MOST][MOST_CELLS], has[MOST_CELLS] = {0};
+    size_t count = 0;
+    double t = ldexp((double)limit, 20), worst = 0;
+    assert_true(cells <= 4);
+    do {
+        brume_u128 norm = 0;
+        for (size_t k = 0; k < cells; k++)
+            norm += has[k] > 0;
+        brume_limit_factor factor = brume_limit_factor_of(norm, limit, p);
+        for (size_t k = 0; k < cells; k++)
+            y[count][k] = brume_limit_follow(has[k] == 2 ? each : 0, &factor, 20);
+        count++;
+    } while (next(has, cells, 0, 2));
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < (alone ? 1 : count); j++)
+            worst = fmax(worst, distance(y[i], alone ? NULL : y[j], cells, p));
+    return worst / (p == 1 ? t : t * t);
+}
+
+static void units_with_a_value_stay_within_the_ball_of_those_present(void **state)
+{
+    (void)state;
+    brume_measure holders = {.kind = BRUME_MEASURE_HOLDERS};
+    for (size_t cells = 1; cells <= 4 && cells <= MOST_CELLS; cells++)
+        for (int p = 1; p <= 2; p++) {
+            brume_limited_shape shape = {.cells = cells, .replace = true};
+            double pair = brume_limited_distance(&holders, &shape, p), worst = 0, alone = 0;
+            for (uint64_t limit = 1; limit <= 3; limit++) {
+                worst = fmax(worst, worst_holders(cells, limit, p, 1, false));
+                alone = fmax(alone, worst_holders(cells, limit, p, 1, true));
+            }
+            assert_holds(alone <= 1 && worst <= pair);
+            assert_holds(alone > 0.999 && worst > 0.999 * pair);     /* tight */
+            assert_holds(worst_holders(cells, 1, p, 2, true) > 1.5); /* the broken one */
+        }
+}
+
 static void no_unit_leaves_the_ball_and_no_two_are_further_apart(void **state)
 {
     (void)state;
@@ -262,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_limit_may_be_the_root_of_a_whole_number),
         cmocka_unit_test(the_clip_gives_its_test_vectors),
+        cmocka_unit_test(units_with_a_value_stay_within_the_ball_of_those_present),
         cmocka_unit_test(no_unit_leaves_the_ball_and_no_two_are_further_apart),
         cmocka_unit_test(large_totals_stay_in_the_ball_however_the_factor_is_rounded),
         cmocka_unit_test(sums_that_follow_their_count_stay_in_its_ball),

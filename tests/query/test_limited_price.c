@@ -46,13 +46,14 @@ static const int64_t median[][2] = {{1, 2}}, least[][2] = {{0, 1}}, few[][2] = {
 
 static brume_measure random_measure(bool pure_parts)
 {
-    static const brume_measure_kind kinds[] = {
-        BRUME_MEASURE_ROWS,    BRUME_MEASURE_VALUES,       BRUME_MEASURE_CENTRED,
-        BRUME_MEASURE_SQUARES, BRUME_MEASURE_DIRECT,       BRUME_MEASURE_PRESENCE,
-        BRUME_MEASURE_MODE,    BRUME_MEASURE_PRIVATE_MODE, BRUME_MEASURE_QUANTILES};
+    static const brume_measure_kind kinds[] = {BRUME_MEASURE_ROWS,         BRUME_MEASURE_VALUES,
+                                               BRUME_MEASURE_CENTRED,      BRUME_MEASURE_SQUARES,
+                                               BRUME_MEASURE_DIRECT,       BRUME_MEASURE_PRESENCE,
+                                               BRUME_MEASURE_HOLDERS,      BRUME_MEASURE_MODE,
+                                               BRUME_MEASURE_PRIVATE_MODE, BRUME_MEASURE_QUANTILES};
     static const int64_t lows[] = {-5, 0, 2, -9}, highs[] = {7, 4, 11, 0};
     size_t range = below(4), which = below(3);
-    brume_measure one = {.kind = kinds[below(pure_parts ? 9 : 6)],
+    brume_measure one = {.kind = kinds[below(pure_parts ? 10 : 7)],
                          .expression = below(2),
                          .low = lows[range],
                          .high = highs[range]};

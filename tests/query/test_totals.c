@@ -10,7 +10,7 @@
 #include "random/tape.h"
 #include "sequence.h"
 
-enum { ROWS = 600, UNITS = 40, CELLS = 5, BINS = 20, SUMS = 6 };
+enum { ROWS = 600, UNITS = 40, CELLS = 5, BINS = 20, SUMS = 7 };
 
 typedef struct table {
     size_t rows;
@@ -145,7 +145,8 @@ static const brume_total_limit limits[] = {{{BRUME_TOTAL_PRESENCE, 0}, 2, 3},
 static const brume_limited_sum sums[SUMS] = {
     {BRUME_MEASURE_PRESENCE, 0, 0, 0, 9}, {BRUME_MEASURE_ROWS, 0, 0, 1, 9},
     {BRUME_MEASURE_VALUES, 0, 0, 2, 9},   {BRUME_MEASURE_CENTRED, 0, 0, 2, 9},
-    {BRUME_MEASURE_SQUARES, 0, 50, 2, 9}, {BRUME_MEASURE_DIRECT, 0, 0, 3, 9}};
+    {BRUME_MEASURE_SQUARES, 0, 50, 2, 9}, {BRUME_MEASURE_DIRECT, 0, 0, 3, 9},
+    {BRUME_MEASURE_HOLDERS, 0, 0, 0, 9}};
 
 static int64_t expected(const unit_totals *unit, const brume_limited_sum *sum, size_t cell, int p)
 {
@@ -158,6 +159,8 @@ static int64_t expected(const unit_totals *unit, const brume_limited_sum *sum, s
         return brume_limit_follow(unit->centred[cell], &factor, sum->shift);
     if (sum->kind == BRUME_MEASURE_SQUARES)
         return brume_limit_follow(unit->squares[cell], &factor, sum->shift);
+    if (sum->kind == BRUME_MEASURE_HOLDERS)
+        return brume_limit_follow(unit->values[cell] > 0, &factor, sum->shift);
     return brume_limit_clip(entry(unit, limit->of.kind, cell), &factor, limit->limit, sum->shift,
                             p);
 }

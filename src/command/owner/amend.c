@@ -92,6 +92,7 @@ static brume_status keep_declarations(const brume_call *call, const brume_policy
     policy->is_public = before->is_public;
     policy->max_groups = before->max_groups;
     policy->max_rows = before->max_rows;
+    policy->table_rows = before->table_rows;
     policy->limits_fixed = before->limits_fixed;
     policy->timeout = before->timeout;
     policy->per_user = before->per_user;

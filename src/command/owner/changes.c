@@ -101,7 +101,7 @@ static bool add_column(json_t *list, const char *table, const char *name, const 
                              bounds_text(after, high, sizeof high));
 }
 
-enum { OF_TABLE = 3 }; /* of the members below: the others are the dataset's */
+enum { OF_TABLE = 4 }; /* of the members below: the others are the dataset's */
 
 /* `table`: "" or "visits: ", before each thing. */
 static bool add_table(json_t *list, const char *table, const json_t *before, const json_t *after)
@@ -110,6 +110,7 @@ static bool add_table(json_t *list, const char *table, const json_t *before, con
         {"unit", "unit"},
         {"link", "link"},
         {"options", "lines"},
+        {"table_rows", "max rows of the table"},
         {"unit_name", "unit name"},
         {"max_groups", "max groups"},
         {"max_rows", "max rows"},

@@ -124,6 +124,27 @@ static brume_status read_owner(const brume_policy_reading *from, const brume_yam
     return BRUME_OK;
 }
 
+/* How many rows of the table one unit has at most: of the dataset the key is for the rows in a
+ * group of a query. Where the row is the unit there is one, and a public table has no units. */
+static brume_status read_rows(const brume_policy_reading *from, const brume_yaml *node,
+                              brume_policy *policy)
+{
+    static const char how[] = "how many rows of it one unit has at most, such as 1";
+    char *end = NULL;
+    BRUME_TRY(brume_policy_need(from, node, BRUME_YAML_TEXT, how));
+    errno = 0;
+    unsigned long long rows = isdigit((unsigned char)*node->text) ? strtoull(node->text, &end, 10)
+                                                                  : 0;
+    if (rows == 0 || *end || errno || rows > UINT32_MAX)
+        return brume_policy_fault(from, node, BRUME_EARGUMENT, how,
+                                  "'max-rows' must be a whole number from 1 to 4294967295");
+    if (policy->is_public || (!policy->unit && !policy->link_column))
+        return brume_policy_fault(from, node, BRUME_EARGUMENT, "leave it out",
+                                  "'max-rows' is for tables with a unit or a link");
+    policy->table_rows = rows;
+    return BRUME_OK;
+}
+
 /* Where the source is: a path is relative to the file. */
 static brume_status locate(const brume_policy_reading *from, const brume_yaml *node,
                            brume_found_source *found)
@@ -147,6 +168,7 @@ static brume_status describe_table(const brume_policy_reading *from, const brume
 {
     const brume_yaml *domains = brume_yaml_find(table, "domain");
     const brume_yaml *identifiers = brume_yaml_find(table, "identifier");
+    const brume_yaml *rows = brume_yaml_find(table, "max-rows");
     const char *name = brume_call_text(call, "table");
     BRUME_TRY(locate(from, brume_yaml_find(table, "source"), found));
     BRUME_TRY(brume_policy_at(from, table,
@@ -155,6 +177,8 @@ static brume_status describe_table(const brume_policy_reading *from, const brume
     BRUME_TRY(read_owner(from, table, call, *out));
     BRUME_TRY(brume_declare_policy(&from->file->call, *out, from->error));
     BRUME_TRY(brume_policy_at(from, table, brume_declare_policy(call, *out, from->error)));
+    if (rows)
+        BRUME_TRY(read_rows(from, rows, *out));
     if (domains)
         BRUME_TRY(read_domains(from, domains, *out));
     return identifiers ? read_identifiers(from, identifiers, *out) : BRUME_OK;

@@ -12,8 +12,9 @@
 static const char *const of_table[] = {"unit",      "public",    "columns", "delimiter", "quote",
                                        "no-header", "multiline", "bounds",  "domain",    "table"};
 static const char *const not_in_file[] = {"ledger", "policy"};
-static const char *const other_keys[2][3] = {{"tables", NULL, NULL},
-                                             {"source", "link", "identifier"}};
+enum { OTHER_KEYS = 4 };
+static const char *const other_keys[2][OTHER_KEYS] = {{"tables", NULL, NULL, NULL},
+                                                      {"source", "link", "identifier", "max-rows"}};
 
 static bool is_among(const char *name, const char *const *list, size_t count)
 {
@@ -72,7 +73,7 @@ static const brume_option *find_option(const brume_policy_reading *from, const c
 /* Is it a key of the dataset, or (table) of a table? */
 static bool is_key(const brume_policy_reading *from, const char *name, bool table)
 {
-    if (is_among(name, other_keys[table], 3))
+    if (is_among(name, other_keys[table], OTHER_KEYS))
         return true;
     return find_option(from, name) && !AMONG(name, not_in_file) && AMONG(name, of_table) == table;
 }
@@ -82,7 +83,7 @@ static brume_status unknown_key(const brume_policy_reading *from, const brume_ya
 {
     const char *names[80], *near = NULL;
     size_t count = 0;
-    for (size_t i = 0; i < 3 && other_keys[table][i]; i++)
+    for (size_t i = 0; i < OTHER_KEYS && other_keys[table][i]; i++)
         names[count++] = other_keys[table][i];
     for (size_t i = 0; i < from->command->option_count && count < 80; i++)
         if (is_key(from, from->command->options[i].name, table))
@@ -201,7 +202,7 @@ brume_status brume_policy_words(const brume_policy_reading *from, const brume_ya
         const brume_yaml *node = &map->items[i];
         if (!is_key(from, node->key, table))
             return unknown_key(from, node, table);
-        if (!is_among(node->key, other_keys[table], 3) && strcmp(node->key, "domain") != 0)
+        if (!is_among(node->key, other_keys[table], OTHER_KEYS) && strcmp(node->key, "domain") != 0)
             BRUME_TRY(add_key(from, node, list, count));
     }
     return BRUME_OK;

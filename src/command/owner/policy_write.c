@@ -93,6 +93,14 @@ static void write_owner(policy_writer *to, const brume_policy *policy)
     }
 }
 
+static void write_rows(policy_writer *to, const brume_policy *policy)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)policy->table_rows);
+    if (policy->table_rows)
+        write_pair(to, "    ", "max-rows", text);
+}
+
 static void write_list(policy_writer *to, const char *key, char *const *values, size_t count)
 {
     fputs("      ", to->out);
@@ -214,6 +222,7 @@ brume_status brume_policy_file_write(FILE *out, const brume_dataset *dataset, br
         fputs(":\n", out);
         write_source(&to, policy);
         write_owner(&to, policy);
+        write_rows(&to, policy);
         write_declarations(&to, policy);
     }
     brume_tables_close(tables);

@@ -134,6 +134,9 @@ void brume_write_table_policies(const brume_call *call, const brume_tables *tabl
                     policy->parent_column);
         else
             fprintf(call->out, "    unit        %s\n", policy->unit ? policy->unit : "row");
+        if (policy->table_rows)
+            fprintf(call->out, "    max rows    %llu   (rows of one unit in the table)\n",
+                    (unsigned long long)policy->table_rows);
     }
 }
 

@@ -225,6 +225,8 @@ static brume_i128 limited(const brume_bounder *bounder, const total *one,
         return 0; /* the test of keys was on these; lists are drawn from */
     if (sum->kind == BRUME_MEASURE_CENTRED)
         return brume_limit_follow(sum_of(bounder, one, sum->value), factor, sum->shift);
+    if (sum->kind == BRUME_MEASURE_HOLDERS) /* 0 or 1, and the limit is on 1 in every group */
+        return brume_limit_follow(count_of(bounder, one, sum->value) > 0, factor, sum->shift);
     if (sum->kind == BRUME_MEASURE_SQUARES) {
         const uint64_t *words = one->words + bounder->total_at[sum->value];
         brume_i128 squares = wide_at(words + 3) -

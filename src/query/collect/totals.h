@@ -31,7 +31,7 @@ typedef struct brume_total_limit {
 } brume_total_limit;
 
 /* A sum over all units, in each group: a measure, of the vector that its limit is on or of one that
- * follows it (centred sums and squares follow the number of values). */
+ * follows it (centred sums and squares follow the number of values, holders presence). */
 typedef struct brume_limited_sum {
     brume_measure_kind kind;
     size_t value;         /* not for UNITS and ROWS */

@@ -137,7 +137,8 @@ typedef struct brume_relation {
 typedef enum brume_aggregate_kind {
     BRUME_AGGREGATE_COUNT_ROWS,     /* COUNT(*) */
     BRUME_AGGREGATE_COUNT,          /* COUNT(x) */
-    BRUME_AGGREGATE_COUNT_UNITS,    /* COUNT(DISTINCT unit) */
+    BRUME_AGGREGATE_COUNT_UNITS,    /* COUNT(DISTINCT unit), of the rows where the argument is not
+                                       NULL: it is the unit or NULL there */
     BRUME_AGGREGATE_COUNT_DISTINCT, /* COUNT(DISTINCT x) */
     BRUME_AGGREGATE_SUM,
     BRUME_AGGREGATE_AVG,
@@ -151,8 +152,8 @@ typedef enum brume_aggregate_kind {
 
 typedef struct brume_aggregate {
     brume_aggregate_kind kind;
-    const brume_expression *argument; /* NULL: COUNT_ROWS, COUNT_UNITS; a number and bounded for SUM
-                                         to QUANTILE */
+    const brume_expression *argument; /* NULL: COUNT_ROWS, COUNT_UNITS of all rows; a number and
+                                         bounded for SUM to QUANTILE */
     int64_t fraction[2]; /* QUANTILE: numerator and denominator, 0 <= q <= 1, reduced */
     bool tells_units;    /* MODE: each value is one unit's */
 } brume_aggregate;

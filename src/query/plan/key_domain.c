@@ -100,6 +100,49 @@ static bool is_listable(brume_type type)
 }
 
 static values values_of(search *in, const brume_expression *node);
+static values narrow(search *in, const brume_expression *key, const brume_expression *condition);
+
+/* What the key can be, apart from NULL, where x NOT IN (...) or x <> ... is not true. A NULL in the
+ * list would make it so for every x. */
+static values narrow_otherwise(search *in, const brume_expression *key,
+                               const brume_expression *condition)
+{
+    values made = {0};
+    const brume_expression *const *of = condition->arguments;
+    bool listed = condition->operation == BRUME_OPERATION_NOT_IN && brume_key_is_same(key, of[0]);
+    for (size_t i = 1; listed && i < condition->argument_count; i++)
+        listed = of[i]->text != NULL;
+    int other = condition->operation != BRUME_OPERATION_NOT_EQUAL ? -1
+                : brume_key_is_same(key, of[0])                   ? 1
+                : brume_key_is_same(key, of[1])                   ? 0
+                                                                  : -1;
+    made.known = listed || (other >= 0 && brume_key_is_constant(of[other]));
+    for (size_t i = 1; listed && i < condition->argument_count; i++)
+        add(in, &made, of[i]->text);
+    if (!listed && made.known)
+        add(in, &made, of[other]->text);
+    return made;
+}
+
+/* What a value of CASE can be where its condition holds: CASE WHEN x IN ('a', 'b') THEN x. Of ELSE
+ * where x NOT IN (...) does not hold: these, and NULL. */
+static values values_where(search *in, const brume_expression *node, size_t at)
+{
+    const brume_expression *value = node->arguments[at];
+    values made = {0}, own = values_of(in, value);
+    if (at + 1 < node->argument_count || node->argument_count % 2 == 0) {
+        made = narrow(in, value, node->arguments[at - 1]);
+    } else {
+        for (size_t i = 0; i + 1 < node->argument_count && !made.known; i += 2)
+            made = narrow_otherwise(in, value, node->arguments[i]);
+        made.null = value->nullable;
+    }
+    brume_key_value known;
+    for (size_t i = 0; i < made.count; i++) /* written as its type is, not as 1.0 for 1 */
+        made.known = made.known && brume_policy_domain_value(value->type, made.texts[i], &known,
+                                                             NULL) == BRUME_OK;
+    return both(in, &own, &made);
+}
 
 static values values_of_choice(search *in, const brume_expression *node)
 {
@@ -108,7 +151,7 @@ static values values_of_choice(search *in, const brume_expression *node)
     for (size_t i = 0; i < node->argument_count && made.known; i++) {
         if (is_case && i % 2 == 0 && i + 1 < node->argument_count)
             continue; /* a condition */
-        values each = values_of(in, node->arguments[i]);
+        values each = is_case ? values_where(in, node, i) : values_of(in, node->arguments[i]);
         if (!is_case && i + 1 < node->argument_count)
             each.null = false; /* COALESCE goes on at NULL */
         made = either(in, &made, &each);
@@ -116,11 +159,38 @@ static values values_of_choice(search *in, const brume_expression *node)
     return made;
 }
 
+/* The same values in room of their own, of a size that `add` counts on. */
+static values owned(search *in, values from)
+{
+    size_t room = 1;
+    while (room < from.count)
+        room = 2 * room + 1;
+    const char **texts = brume_arena_allocate(in->arena, room * sizeof *texts);
+    in->failed = in->failed || !texts;
+    if (texts && from.count)
+        memcpy(texts, from.texts, from.count * sizeof *texts);
+    from.texts = texts;
+    from.count = texts ? from.count : 0;
+    return from;
+}
+
+/* What the owner declared; rows with other values are dropped, as under the column itself. */
+static values declared_of(search *in, size_t table, size_t column)
+{
+    const brume_policy_column *of = &in->tables[table].policy->columns[column];
+    return (values){.known = of->domain_count > 0,
+                    .texts = (const char **)of->domain,
+                    .count = of->domain_count};
+}
+
 /* A column of a subquery is its expression. */
 static values values_of_column(search *in, const brume_expression *node)
 {
     const brume_relation *relation = node->relation;
     values made = {0};
+    if (relation->kind == BRUME_RELATION_TABLE)
+        return owned(
+            in, declared_of(in, relation->table, relation->columns[node->column].table_column));
     if (relation->kind == BRUME_RELATION_SELECT)
         made = values_of(in, relation->columns[node->column].expression);
     else if (relation->kind == BRUME_RELATION_GROUP && node->column < relation->key_count)
@@ -462,14 +532,7 @@ static values leave_out(search *in, brume_row_scope scope, const brume_expressio
 
 static values declared_values(search *in, const brume_key *key)
 {
-    values made = {0};
-    if (!key->is_column)
-        return made;
-    const brume_policy_column *column = &in->tables[key->table].policy->columns[key->column];
-    made.known = column->domain_count > 0;
-    made.texts = (const char **)column->domain;
-    made.count = column->domain_count;
-    return made;
+    return key->is_column ? declared_of(in, key->table, key->column) : (values){0};
 }
 
 /* What was read of public tables: each value once, so that many need no comparing. */

@@ -20,6 +20,50 @@ static void take_ceiling(uint64_t *least, uint64_t ceiling)
         *least = ceiling;
 }
 
+static uint64_t rows_of(const brume_relation *relation, const brume_plan_table *tables);
+
+/* A join along a link has the rows of the linked table; one on the unit has of each unit so many on
+ * either side. A public table may have any number for each row. */
+static uint64_t rows_of_join(const brume_relation *join, const brume_plan_table *tables)
+{
+    const brume_relation *left = join->left, *right = join->right;
+    if (join->join == BRUME_JOIN_SEMI || join->join == BRUME_JOIN_ANTI ||
+        right->kind == BRUME_RELATION_NUMBERS) /* one row in each grouping set */
+        return rows_of(left, tables);
+    if (left->privacy == BRUME_PRIVACY_LINK)
+        return rows_of(left, tables);
+    if (right->privacy == BRUME_PRIVACY_LINK)
+        return rows_of(right, tables);
+    uint64_t a = rows_of(left, tables), b = rows_of(right, tables);
+    if (join->join == BRUME_JOIN_FULL || (b && a > UINT32_MAX / b))
+        return 0;
+    return a * b;
+}
+
+/* How many rows one unit has at most in a relation, by what the owner declares of its tables; 0:
+ * nobody says. No price rests on it: whatever a unit has, its totals are cut to the limit. */
+static uint64_t rows_of(const brume_relation *relation, const brume_plan_table *tables)
+{
+    switch (relation->kind) {
+    case BRUME_RELATION_TABLE:
+        return tables[relation->table].policy->table_rows;
+    case BRUME_RELATION_SELECT:
+        return rows_of(relation->left, tables);
+    case BRUME_RELATION_GROUP:
+        return relation->grain_known && relation->grain_count == 0
+                   ? 1
+                   : rows_of(relation->left, tables);
+    case BRUME_RELATION_JOIN:
+        return rows_of_join(relation, tables);
+    case BRUME_RELATION_UNION: {
+        uint64_t a = rows_of(relation->left, tables), b = rows_of(relation->right, tables);
+        return a && b ? a + b : 0;
+    }
+    default:
+        return 0;
+    }
+}
+
 static brume_status check_tables_compatible(brume_plan *plan, const brume_plan_table *tables,
                                             brume_error *error)
 {
@@ -56,6 +100,7 @@ static brume_status check_tables_compatible(brume_plan *plan, const brume_plan_t
     if (query->one_row_per_group)
         plan->shape.max_rows = 1;
     plan->by_totals = brume_plan_limits_totals(query);
+    plan->unit_rows = query->unit ? rows_of(query->from, tables) : 0;
     if (!plan->by_totals) { /* what nobody limited is one group, and one row of it */
         plan->shape.max_groups += plan->shape.max_groups == 0;
         plan->shape.max_rows += plan->shape.max_rows == 0;
@@ -247,6 +292,14 @@ static int measure_rows(brume_plan *plan)
     return plan->units = add_measure(plan, BRUME_MEASURE_UNITS, BRUME_NOT_MEASURED);
 }
 
+/* The number of units: of those with a row whose value is not NULL, where there is one. */
+static int measure_units(brume_plan *plan, int value)
+{
+    if (!plan->by_totals) /* each has one row */
+        return value < 0 ? measure_rows(plan) : add_measure(plan, BRUME_MEASURE_VALUES, value);
+    return add_measure(plan, value < 0 ? BRUME_MEASURE_PRESENCE : BRUME_MEASURE_HOLDERS, value);
+}
+
 /* The number of values of an expression: of rows where it is never NULL. */
 static int measure_count(brume_plan *plan, int value)
 {
@@ -312,9 +365,7 @@ static void measure_aggregate(brume_plan *plan, size_t index)
     brume_plan_aggregate *to = &plan->aggregates[index];
     switch (plan->query->aggregates[index].kind) {
     case BRUME_AGGREGATE_COUNT_UNITS:
-        to->count = plan->by_totals ? add_measure(plan, BRUME_MEASURE_PRESENCE, BRUME_NOT_MEASURED)
-                                    : (plan->units = add_measure(plan, BRUME_MEASURE_UNITS,
-                                                                 BRUME_NOT_MEASURED));
+        to->count = measure_units(plan, to->value);
         break;
     case BRUME_AGGREGATE_COUNT_ROWS:
         to->count = measure_rows(plan);
@@ -434,6 +485,8 @@ static bool looks_for_limits(const brume_plan *plan, const brume_payment *paymen
 {
     uint64_t rows = plan->shape.max_rows, groups = plan->shape.max_groups;
     groups = plan->shape.cells == 1 ? 1 : groups;
+    if (plan->unit_rows == 1 || plan->unit_rows == 2)
+        return false;
     return plan->by_totals && payment->limit_count == 0 &&
            (rows == 0 || groups == 0 || rows > 2 || groups > 2 || rows * groups > 2);
 }

@@ -36,6 +36,8 @@ const char *brume_measure_word(brume_measure_kind kind)
     case BRUME_MEASURE_UNITS:
     case BRUME_MEASURE_PRESENCE:
         return "units";
+    case BRUME_MEASURE_HOLDERS:
+        return "units with a value";
     case BRUME_MEASURE_ROWS:
         return "rows";
     case BRUME_MEASURE_VALUES:
@@ -83,6 +85,7 @@ double brume_plan_step(const brume_plan *plan, const brume_measure *measure)
         return plan->values[measure->expression].step * plan->values[measure->expression].step;
     case BRUME_MEASURE_UNITS:
     case BRUME_MEASURE_PRESENCE:
+    case BRUME_MEASURE_HOLDERS:
     case BRUME_MEASURE_ROWS:
     case BRUME_MEASURE_VALUES:
     case BRUME_MEASURE_QUANTILES:

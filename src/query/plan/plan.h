@@ -167,7 +167,9 @@ typedef struct brume_plan {
     int64_t (*fractions)[2]; /* of all quantiles */
     /* A unit's totals are limited as a whole; nothing else is cut, and `bounded` is false. */
     bool by_totals;
-    bool own_limits; /* the sum and the number of a mean have a limit each, found by looking */
+    uint64_t unit_rows; /* rows that one unit has at most, all groups of a set together, by what the
+                           owner declares of the tables; 0: nobody says */
+    bool own_limits;    /* the sum and the number of a mean have a limit each, found by looking */
     brume_plan_limit *limits;
     size_t limit_count;
     int *measure_limit; /* which limit each measure has; BRUME_NOT_MEASURED: none */

@@ -70,7 +70,9 @@ static uint64_t ceiling_of(const brume_plan *plan, const brume_plan_table *table
     }
     if (plan->shape.cells == 1)
         groups = 1;
-    return times(groups, rows);
+    uint64_t pairs = times(groups, rows);
+    take_least(&pairs, plan->unit_rows);
+    return pairs;
 }
 
 static void set_known(brume_measurement *one, brume_limit_source source, uint64_t limit)
@@ -97,6 +99,8 @@ brume_status brume_distinct_plan(brume_plan *plan, const brume_plan_table *table
                                                  .reach = 1, /* a row adds one value at most */
                                                  .limit = 1};
         if (once) /* its one row has one value, in a group of each set: nothing is cut */
+            set_known(one, BRUME_LIMIT_NONE, sets);
+        else if (plan->unit_rows == 1) /* of what a second row has nothing more is counted */
             set_known(one, BRUME_LIMIT_NONE, sets);
         else if (fixed && ceiling == 0)
             return brume_fail(error, BRUME_EPOLICY,

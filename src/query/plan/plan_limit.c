@@ -45,6 +45,7 @@ static brume_total limited_by(const brume_plan *plan, const brume_measure *measu
                    plan->values[measure->expression].argument->nullable;
     switch (measure->kind) {
     case BRUME_MEASURE_PRESENCE:
+    case BRUME_MEASURE_HOLDERS: /* are among those present, in each group */
         return (brume_total){BRUME_TOTAL_PRESENCE, 0};
     case BRUME_MEASURE_DIRECT:
         return (brume_total){BRUME_TOTAL_SUM, measure->expression};
@@ -70,18 +71,48 @@ static double ceiling_groups(const brume_plan *plan)
     return (double)(cells && (groups == 0 || cells < groups) ? cells : groups);
 }
 
-/* What the owner's limits leave of a statistic: R rows in each of min(G, K) groups. In grid steps,
- * rounded up; 0: no limit. */
-static uint64_t ceiling_of(const brume_plan *plan, const brume_plan_limit *limit)
+static double sets_of(const brume_plan *plan)
+{
+    return plan->query->set_count > 1 ? (double)plan->query->set_count : 1;
+}
+
+/* The norm of `most` in each of so many groups, to the power p. */
+static double norm_power(int norm, double most, double groups)
+{
+    return norm == 1 ? most * groups : most * most * groups;
+}
+
+/* What the owner leaves of a statistic, its norm to the power p in grid steps: the ceilings leave R
+ * rows in each of min(G, K) groups; INFINITY: everything. */
+static double ceilings_leave(const brume_plan *plan, const brume_plan_limit *limit)
 {
     double groups = ceiling_groups(plan);
-    uint64_t rows = plan->shape.max_rows;
-    if (limit->of.kind == BRUME_TOTAL_PRESENCE)
-        rows = 1;
-    if (!(groups > 0) || rows == 0)
-        return 0;
-    double many = limit->norm == 1 ? groups : sqrt(groups);
-    double ceiling = ceil((double)rows * many * limit->reach);
+    double rows = limit->of.kind == BRUME_TOTAL_PRESENCE ? 1 : (double)plan->shape.max_rows;
+    return groups > 0 && rows > 0 ? norm_power(limit->norm, rows * limit->reach, groups) : INFINITY;
+}
+
+/* The rows that the tables are declared to have of one unit, R all together, leave most where they
+ * are in one group of each set; of presence where each is in another. */
+static double tables_leave(const brume_plan *plan, const brume_plan_limit *limit)
+{
+    double rows = (double)plan->unit_rows, sets = sets_of(plan);
+    if (plan->unit_rows == 0)
+        return INFINITY;
+    return limit->of.kind == BRUME_TOTAL_PRESENCE
+               ? norm_power(limit->norm, 1, rows * sets)
+               : norm_power(limit->norm, rows * limit->reach, sets);
+}
+
+static double owner_leaves(const brume_plan *plan, const brume_plan_limit *limit)
+{
+    return fmin(ceilings_leave(plan, limit), tables_leave(plan, limit));
+}
+
+/* The owner's ceiling on it in grid steps, rounded up; 0: none. */
+static uint64_t ceiling_of(const brume_plan *plan, const brume_plan_limit *limit)
+{
+    double power = owner_leaves(plan, limit);
+    double ceiling = ceil(limit->norm == 1 ? power : sqrt(power));
     return ceiling < 0x1p62 ? (uint64_t)fmax(1, ceiling) : 0;
 }
 
@@ -112,11 +143,10 @@ static void set_known(brume_plan_limit *limit, brume_limit_source source, uint64
 
 /* The owner's ceiling as the limit. The length of R rows in each of G groups is R sqrt(G): where
  * that is no whole number its square is kept, so that the noise is for this length and no more. */
-static void set_ceiling(const brume_plan *plan, brume_plan_limit *limit)
+static void set_ceiling(const brume_plan *plan, brume_plan_limit *limit, brume_limit_source source)
 {
-    double rows = limit->of.kind == BRUME_TOTAL_PRESENCE ? 1 : (double)plan->shape.max_rows;
-    double square = rows * limit->reach * rows * limit->reach * ceiling_groups(plan);
-    set_known(limit, BRUME_LIMIT_POLICY, limit->ceiling);
+    double square = owner_leaves(plan, limit);
+    set_known(limit, source, limit->ceiling);
     if (limit->norm == 2 && square < 0x1p53 &&
         square < (double)limit->ceiling * (double)limit->ceiling)
         limit->square = (uint64_t)square; /* exact: products of whole numbers below 2^53 */
@@ -130,14 +160,19 @@ static brume_status use_policy(brume_plan *plan, bool fixed, brume_error *error)
         uint64_t cells = limit->of.kind == BRUME_TOTAL_PRESENCE ? 1 : rows;
         cells *= plan->shape.cells == 1 ? 1 : groups;
         cells /= plan->query->set_count > 1 ? plan->query->set_count : 1; /* which all units have */
+        if (plan->unit_rows && (cells == 0 || plan->unit_rows < cells))
+            cells = plan->unit_rows;
         if (limit->of.kind == BRUME_TOTAL_PRESENCE && plan->shape.cells == 1)
             set_known(limit, BRUME_LIMIT_NONE, 1);
+        else if (plan->unit_rows ==
+                 1) /* a second row would be cut, which nobody declares to have */
+            set_ceiling(plan, limit, BRUME_LIMIT_NONE);
         else if (fixed && limit->ceiling == 0)
             return brume_fail(error, BRUME_EPOLICY,
                               "the owner registers --max-groups and --max-rows",
                               "the limits are fixed, and there is none for this query");
         else if (limit->ceiling > 0 && (fixed || cells == 1 || cells == 2))
-            set_ceiling(plan, limit);
+            set_ceiling(plan, limit, BRUME_LIMIT_POLICY);
     }
     return BRUME_OK;
 }

@@ -371,6 +371,9 @@ json_t *brume_policy_to_json(const brume_policy *policy)
                                     json_pack("{s:s,s:s,s:s}", "column", policy->link_column,
                                               "table", policy->parent, "parent_column",
                                               policy->parent_column)) == 0;
+    if (whole && policy->table_rows)
+        whole = json_object_set_new(json, "table_rows",
+                                    json_integer((json_int_t)policy->table_rows)) == 0;
     if (whole && policy->limits_fixed)
         whole = json_object_set_new(json, "limits", json_string("fixed")) == 0;
     if (whole && policy->timeout > 0)
@@ -462,11 +465,12 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
     const char *location = text_of(json, "location");
     json_int_t max_groups = json_integer_value(json_object_get(json, "max_groups")); /* null: 0 */
     json_int_t max_rows = json_integer_value(json_object_get(json, "max_rows"));
+    json_int_t table_rows = json_integer_value(json_object_get(json, "table_rows"));
     const json_t *columns = json_object_get(json, "columns"), *link = json_object_get(json, "link");
     if (json_object_get(json, "tables"))
         return brume_fail(error, BRUME_EUNSUPPORTED, "ask in SQL: DATASET.TABLE",
                           "this dataset has several tables");
-    if (!location || max_groups < 0 || max_rows < 0)
+    if (!location || max_groups < 0 || max_rows < 0 || table_rows < 0)
         return damaged(error);
     brume_policy *policy = calloc(1, sizeof *policy);
     bool good = policy && copy(&policy->location, location) &&
@@ -497,6 +501,7 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
     policy->is_public = json_is_true(json_object_get(json, "public"));
     policy->max_groups = (uint64_t)max_groups;
     policy->max_rows = (uint64_t)max_rows;
+    policy->table_rows = (uint64_t)table_rows;
     policy->rows_stay = json_is_true(json_object_get(json, "rows_stay"));
     policy->rows_about = fmax(0, json_number_value(json_object_get(json, "rows_about")));
     policy->limits_fixed = text_of(json, "limits") != NULL; /* written where they are fixed */

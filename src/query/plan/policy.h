@@ -40,6 +40,8 @@ typedef struct brume_policy {
                         NULL: not said */
     uint64_t max_groups, max_rows; /* ceilings on what one unit may have; 0: none */
     bool limits_fixed;             /* they are the limits, and nothing is chosen */
+    uint64_t table_rows; /* rows of this table that one unit has at most, all groups together, by
+                            the owner's declaration; 0: not said. More are cut as by any limit. */
     char *bias_share; /* of each query's price, for estimates of bias: an exact decimal up to 0.5;
                          NULL: not allowed */
     brume_user_limits per_user;

@@ -27,6 +27,8 @@ typedef enum brume_measure_kind {
     BRUME_MEASURE_UNITS,        /* units present in the cell; where totals are limited, the test of
                                    private keys: units that keep the cell */
     BRUME_MEASURE_PRESENCE,     /* units present in the cell, where totals are limited */
+    BRUME_MEASURE_HOLDERS,      /* units with a row in the cell whose expression is not NULL, where
+                                   totals are limited: follows PRESENCE */
     BRUME_MEASURE_ROWS,         /* kept rows */
     BRUME_MEASURE_VALUES,       /* kept rows whose expression is not NULL */
     BRUME_MEASURE_CENTRED,      /* sum of x - c, c the centre of the bounds */

@@ -87,6 +87,7 @@ double brume_sensitivity_up(const brume_measure *measure, const brume_shape *sha
     switch (measure->kind) {
     case BRUME_MEASURE_UNITS:
     case BRUME_MEASURE_PRESENCE:
+    case BRUME_MEASURE_HOLDERS:
     case BRUME_MEASURE_PRIVATE_MODE: /* one unit more or less among those that have a value */
         return 1;
     case BRUME_MEASURE_CENTRED:

@@ -94,6 +94,8 @@ static brume_i128 exact(const brume_measure *measure, const brume_bounded_group 
     case BRUME_MEASURE_UNITS:
     case BRUME_MEASURE_PRESENCE:
         return (brume_i128)group->units;
+    case BRUME_MEASURE_HOLDERS:
+        break; /* its sum is always limited */
     case BRUME_MEASURE_ROWS:
         return (brume_i128)group->rows;
     case BRUME_MEASURE_VALUES:

@@ -49,6 +49,8 @@ static double norm_of(const brume_plan *plan, const brume_measure *measure,
         return counts_values(&clipped->limit.of, measure)
                    ? limit * fmax(1, fmax(half, reach * reach - half))
                    : NAN;
+    case BRUME_MEASURE_HOLDERS: /* at most 1 where the unit is present */
+        return clipped->limit.of.kind == BRUME_TOTAL_PRESENCE ? limit : NAN;
     case BRUME_MEASURE_QUANTILES:
     case BRUME_MEASURE_MODE:
         return counts_values(&clipped->limit.of, measure) ? limit : NAN;

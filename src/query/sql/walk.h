@@ -35,6 +35,9 @@ typedef struct brume_walk_scope {
     const brume_expression
         *units[8]; /* columns that hold the unit; equal where there are several */
     size_t unit_count;
+    const brume_expression *maybe_units[8]; /* those that hold the unit or, where an outer join
+                                               found nothing, NULL */
+    size_t maybe_unit_count;
     brume_link_key link_keys[16]; /* as brume_relation.link_keys */
     size_t link_key_count;
     const struct brume_walk_scope
@@ -129,6 +132,10 @@ brume_node brume_walk_reference(brume_walk *walk, const brume_relation *relation
 brume_node brume_walk_nullable(brume_walk *walk, brume_node node);
 
 bool brume_walk_is_unit(const brume_walk_scope *scope, brume_node node);
+
+/* Is it the unit or NULL in every row? */
+bool brume_walk_is_unit_or_null(const brume_walk *walk, const brume_walk_scope *scope,
+                                brume_node node);
 
 /* Is it the unit, or by the owner's declarations one to one with it: a column that is linked to the
  * unit or to an identifier? Only where no outer join may leave it out, which makes one large group.

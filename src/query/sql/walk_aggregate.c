@@ -304,9 +304,12 @@ static brume_formula_node walk_count(brume_walk_outer *o, const PgQuery__FuncCal
             o, BRUME_EUNSUPPORTED, "round it with width_bucket or floor of the argument",
             "how many values ln, log, exp or power have may differ between machines");
     aggregate.kind = BRUME_AGGREGATE_COUNT_DISTINCT;
-    if (call->agg_filter || !brume_walk_is_unit(o->scope, aggregate.argument))
+    if (!brume_walk_is_unit_or_null(o->walk, o->scope, aggregate.argument))
         return add_aggregate(o, aggregate);
-    return add_aggregate(o, (brume_aggregate){.kind = BRUME_AGGREGATE_COUNT_UNITS});
+    aggregate.kind = BRUME_AGGREGATE_COUNT_UNITS;
+    if (brume_walk_is_unit(o->scope, aggregate.argument)) /* never NULL: else the row is nobody's */
+        aggregate.argument = NULL;
+    return add_aggregate(o, aggregate);
 }
 
 brume_formula_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__FuncCall *call)

@@ -101,7 +101,7 @@ static bool add_source(brume_walk *walk, brume_walk_scope *scope, const char *na
 static void take_relation(brume_walk_scope *scope, const brume_relation *relation)
 {
     scope->relation = relation;
-    scope->unit_count = 0;
+    scope->unit_count = scope->maybe_unit_count = 0;
     if (relation->privacy == BRUME_PRIVACY_UNIT)
         scope->units[scope->unit_count++] = relation->columns[relation->unit].reference;
     enum { MOST = sizeof scope->link_keys / sizeof *scope->link_keys };
@@ -145,6 +145,55 @@ bool brume_walk_is_unit(const brume_walk_scope *scope, brume_node node)
         if (brume_walk_is_column(scope->units[i], node))
             return true;
     return false;
+}
+
+/* Is it a link that goes to the unit's column itself? */
+static bool links_to_unit(const brume_catalog *catalog, const brume_link_key *key)
+{
+    size_t table = key->table, column = key->column;
+    for (;;) {
+        const brume_catalog_table *at = &catalog->tables[table];
+        if (at->privacy == BRUME_PRIVACY_UNIT)
+            return at->unit == column;
+        if (at->privacy != BRUME_PRIVACY_LINK || at->link.column != column)
+            return false;
+        table = at->link.parent;
+        column = at->link.parent_column;
+    }
+}
+
+static bool is_unit_column(const brume_walk *walk, const brume_walk_scope *scope, brume_node node)
+{
+    if (brume_walk_is_unit(scope, node))
+        return true;
+    for (size_t i = 0; i < scope->maybe_unit_count; i++)
+        if (brume_walk_is_column(scope->maybe_units[i], node))
+            return true;
+    for (size_t i = 0; i < scope->link_key_count; i++)
+        if (brume_walk_is_column(scope->link_keys[i].node, node) &&
+            links_to_unit(walk->catalog, &scope->link_keys[i]))
+            return true;
+    return false;
+}
+
+bool brume_walk_is_unit_or_null(const brume_walk *walk, const brume_walk_scope *scope,
+                                brume_node node)
+{
+    if (brume_build_is_null(node) || is_unit_column(walk, scope, node))
+        return true;
+    if (is_widened(node))
+        return brume_walk_is_unit_or_null(walk, scope, node->arguments[0]);
+    if (node->operation == BRUME_OPERATION_NULLIF)
+        return brume_walk_is_unit_or_null(walk, scope, node->arguments[0]);
+    if (node->operation != BRUME_OPERATION_CASE && node->operation != BRUME_OPERATION_COALESCE)
+        return false;
+    bool is_case = node->operation == BRUME_OPERATION_CASE;
+    for (size_t i = 0; i < node->argument_count; i++) {
+        bool condition = is_case && i % 2 == 0 && i + 1 < node->argument_count;
+        if (!condition && !brume_walk_is_unit_or_null(walk, scope, node->arguments[i]))
+            return false;
+    }
+    return true;
 }
 
 /* Does this column of the table tell the units apart, by what the owner declared: the unit's, an

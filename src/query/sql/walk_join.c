@@ -190,13 +190,23 @@ static bool join_sources(brume_walk *walk, brume_walk_scope *left, const brume_w
     return true;
 }
 
+/* The columns of a side that hold the unit or NULL; its units too where it `may_miss`. */
+static void add_maybe_units(brume_walk_scope *joined, const brume_walk_scope *side, bool may_miss)
+{
+    enum { MOST = sizeof joined->maybe_units / sizeof *joined->maybe_units };
+    for (size_t i = 0; i < side->maybe_unit_count && joined->maybe_unit_count < MOST; i++)
+        joined->maybe_units[joined->maybe_unit_count++] = side->maybe_units[i];
+    for (size_t i = 0; may_miss && i < side->unit_count && joined->maybe_unit_count < MOST; i++)
+        joined->maybe_units[joined->maybe_unit_count++] = side->units[i];
+}
+
 /* The scope of both: after an inner join on the units either side's column is the unit. */
 static brume_walk_scope joined_scope(const brume_walk_scope *left, const brume_walk_scope *right,
                                      const brume_relation *made, brume_node unit)
 {
     brume_walk_scope joined = *left;
     joined.relation = made;
-    joined.unit_count = 0;
+    joined.unit_count = joined.maybe_unit_count = 0;
     if (made->privacy == BRUME_PRIVACY_UNIT)
         joined.units[joined.unit_count++] = unit;
     for (int side = 0; side < 2 && made->join == BRUME_JOIN_INNER; side++) {
@@ -205,6 +215,10 @@ static brume_walk_scope joined_scope(const brume_walk_scope *left, const brume_w
             if (!brume_walk_is_unit(&joined, each->units[i]))
                 joined.units[joined.unit_count++] = each->units[i];
     }
+    for (int side = 0; side < 2; side++)
+        add_maybe_units(&joined, side ? right : left,
+                        made->join == BRUME_JOIN_FULL ||
+                            made->join == (side ? BRUME_JOIN_LEFT : BRUME_JOIN_RIGHT));
     return joined;
 }
 

@@ -247,6 +247,9 @@ static void put_limited(const brume_push_statement *to, const brume_limited_sum 
     if (sum->kind == BRUME_MEASURE_CENTRED) {
         snprintf(total, sizeof total, "\"s%zu\" - '%lld'::numeric * \"c%zu\"::numeric", i,
                  (long long)brume_push_centre(to, i), i);
+    } else if (sum->kind == BRUME_MEASURE_HOLDERS) {
+        snprintf(total, sizeof total,
+                 "CASE WHEN \"c%zu\" > '0'::int8 THEN '1'::int8 ELSE '0'::int8 END", i);
     } else if (sum->kind == BRUME_MEASURE_SQUARES) {
         snprintf(total, sizeof total, "\"q%zu\" - '%llu'::numeric * \"c%zu\"::numeric", i,
                  (unsigned long long)sum->half_square, i);

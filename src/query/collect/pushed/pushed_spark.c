@@ -89,6 +89,14 @@ static total_text total_of(const brume_push_statement *to, const brume_limited_s
         snprintf(total.text, sizeof total.text, "\"e%zu\"", sum->limit);
         return total;
     }
+    if (sum->kind == BRUME_MEASURE_HOLDERS) {
+        total.small = true;
+        snprintf(total.text, sizeof total.text,
+                 "CASE WHEN \"c%zu\" > CAST(0 AS BIGINT) THEN CAST(1 AS BIGINT) ELSE CAST(0 AS "
+                 "BIGINT) END",
+                 i);
+        return total;
+    }
     total.small = centred ? brume_spark_has_small_sum(to, i) : brume_spark_has_small_squares(to, i);
     const char *type = total.small ? "BIGINT" : "DECIMAL(19,0)";
     char sum_text[160];

@@ -112,7 +112,8 @@ void brume_push_want_sums(const brume_push_statement *to, const brume_total_limi
 
 bool brume_push_follows(brume_measure_kind kind)
 {
-    return kind == BRUME_MEASURE_CENTRED || kind == BRUME_MEASURE_SQUARES;
+    return kind == BRUME_MEASURE_CENTRED || kind == BRUME_MEASURE_SQUARES ||
+           kind == BRUME_MEASURE_HOLDERS;
 }
 
 int64_t brume_push_centre(const brume_push_statement *to, size_t i)
