@@ -53,12 +53,21 @@ static void begin_to_wait(brume_pool *pool, pool_job *job)
     job->by->waiting[job->kind]++;
 }
 
+/* What is before it in the line of its dataset may take all of its deadline: an asking job waits
+ * for twice as long, so that one user cannot have others refused. */
+static void wait_longer(const brume_pool *pool, pool_job *job)
+{
+    job->deadline += pool->options.deadline;
+}
+
 void brume_pool_go_on(brume_pool *pool, pool_job *job)
 {
     brume_pool_remove(&pool->running, job);
     job->by->running[job->kind]--;
     job->kind = POOL_ASKING;
     job->is_trial = job->leaving = false;
+    job->start = 0; /* it waits again */
+    wait_longer(pool, job);
     begin_to_wait(pool, job);
     pthread_cond_broadcast(&pool->changed);
 }
@@ -314,6 +323,8 @@ static void put_in_line(brume_pool *pool, pool_job *job, _Atomic uint64_t *id)
         job->is_trial = true;
         job->kind = POOL_FREE;
     }
+    if (job->kind == POOL_ASKING)
+        wait_longer(pool, job);
     begin_to_wait(pool, job);
     pool->counts.accepted++;
 }

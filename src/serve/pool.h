@@ -13,9 +13,10 @@
  *  2. Bound: at most `queue` jobs of each kind wait. Beyond it a job is refused at once (*busy),
  *     and nothing of it runs; or, where another user has more jobs waiting, the newest of those is.
  *  3. Order: users take turns. Of one user at most `share` jobs of each kind run. Asking jobs that
- *     name a common dataset run one at a time, those of one user in the order of submission. Which
- *     datasets a job names is read off its text, and may be too many, never too few unless a
- *     name is written with escapes. Order is all that rests on this: budgets are safe without it.
+ *     read a common dataset run one at a time, those of one user in the order of submission. Which
+ *     datasets a query reads is what explain says of it when it is tried (1); of other jobs it is
+ *     read off their text, and may be too many, never too few unless a name is written with
+ *     escapes. Order is all that rests on this: budgets are safe without it.
  *  4. Time: the answer of an asking job, good or bad, leaves at a quantised time after its start:
  *     at the next multiple of the owner's quantum, or without one at the next of 1/4, 1/2, 1, 2, 4,
  *     ... seconds; never later than the deadline, if the job ended before. So does what it writes
@@ -24,11 +25,13 @@
  *     taken until then, for when the next job starts tells too. Free jobs, and free re-reads (the
  *     answer says "cached": true: it and that it is recorded are public), leave at once: their time
  *     depends on what was asked, the policies and the journal alone.
- *  5. Deadline: so many seconds after submission a waiting job is refused with nothing spent, and a
- *     running one is cancelled. If it has not ended `grace` seconds later (an engine that hangs),
- *     its answer is ECANCELLED with what is known of the price, its worker is given up, and a new
- *     one takes its place. Of asking jobs at most 4 times `workers` are given up at a time, and
- *     `workers` of one user; then more are refused. Free jobs are killed in a nursery.
+ *  5. Deadline: a free job ends so many seconds after submission. An asking one is refused, with
+ *     nothing spent, if it waited for twice as long, and has that many seconds from its start: what
+ *     was before it takes none of its own time. Then a running one is cancelled. If it has not
+ * ended `grace` seconds later (an engine that hangs), its answer is ECANCELLED with what is known
+ * of the price, its worker is given up, and a new one takes its place. Of asking jobs at most 4
+ * times `workers` are given up at a time, and `workers` of one user; then more are refused. Free
+ * jobs are killed in a nursery.
  *  6. Streams: the commands "stream open" (of options with "command"), "stream ask" ("stream",
  *     "question") and "stream close" ("stream") are asking jobs whose session stays open in
  *     between, for its user alone, and keep 4 and 5: also what a stream writes to the ledger waits.

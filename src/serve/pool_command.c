@@ -60,6 +60,21 @@ uint64_t brume_pool_datasets_of(char *const *names, size_t count, const char *sq
     return bits ? bits : ~(uint64_t)0;
 }
 
+uint64_t brume_pool_datasets_explained(const json_t *explained)
+{
+    uint64_t bits = 0;
+    const json_t *names = json_object_get(explained, "datasets");
+    const json_t *stages = json_object_get(explained, "stages");
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        char *name = lower(json_string_value(json_array_get(names, i)));
+        bits |= name ? bit_of(name) : ~(uint64_t)0;
+        free(name);
+    }
+    for (size_t i = 0; i < json_array_size(stages); i++)
+        bits |= brume_pool_datasets_explained(json_array_get(stages, i));
+    return bits;
+}
+
 /* ---- the names ---- */
 
 typedef struct name_list {

@@ -2,6 +2,7 @@
 #ifndef BRUME_SERVE_POOL_STATE_H
 #define BRUME_SERVE_POOL_STATE_H
 
+#include <jansson.h>
 #include <pthread.h>
 
 #include "serve/nursery.h"
@@ -27,10 +28,13 @@ typedef struct pool_job {
     pool_user *by;
     uint64_t issued;
     bool wants_rows;
-    uint64_t datasets; /* one bit for each that the text names, by a hash; ~0: none is known */
+    uint64_t datasets; /* one bit for each that it reads, by a hash; ~0: none is known. Of a query
+                          that was not tried yet, those that its text names */
     brume_pool_done *done;
     void *context;
-    double start, deadline; /* on the pool's clock; deadline: INFINITY if there is none */
+    double start, deadline; /* on the pool's clock; start: 0 while it waits; deadline: INFINITY if
+                               there is none. That of waiting, and of an asking job that runs, of
+                               running */
     brume_session *session; /* while it runs: the worker closes it when nobody stops it */
     int stoppers;           /* threads that are about to cancel the session */
     bool stopped, is_late;  /* somebody wants it to end; the deadline does */
@@ -87,6 +91,9 @@ bool brume_pool_has_free_part(const char *command);
 /* Which datasets a text names, as bits; ~0 where none of `names` is in it. */
 uint64_t brume_pool_datasets_of(char *const *names, size_t count, const char *sql,
                                 const char *options);
+
+/* The same of what explain said of a statement; 0: none. */
+uint64_t brume_pool_datasets_explained(const json_t *explained);
 
 /* Read the names of datasets again. Takes the lock only to put them in place. */
 void brume_pool_read_names(brume_pool *pool);

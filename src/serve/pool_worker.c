@@ -157,9 +157,10 @@ static char *explaining_options(const json_t *given, const char *sql)
     return text;
 }
 
-/* Explain one statement; is it of public tables alone? */
+/* Explain one statement; is it of public tables alone? Its datasets are added. */
 static brume_status try_statement(pool_job *job, const json_t *given, const char *sql,
-                                  size_t length, bool *is_public, brume_error *error)
+                                  size_t length, bool *is_public, uint64_t *datasets,
+                                  brume_error *error)
 {
     char *one = strndup(sql, length), *json = NULL;
     char *options = one ? explaining_options(given, one) : NULL;
@@ -171,6 +172,7 @@ static brume_status try_statement(pool_job *job, const json_t *given, const char
                                   : brume_no_memory(error, "the call");
     json_t *explained = json ? json_loads(json, 0, NULL) : NULL;
     *is_public = json_is_true(json_object_get(explained, "public"));
+    *datasets |= brume_pool_datasets_explained(explained);
     json_decref(explained);
     brume_free(json);
     free(options);
@@ -179,9 +181,9 @@ static brume_status try_statement(pool_job *job, const json_t *given, const char
 }
 
 /* Explain all of them, until one does not end. Whatever else is wrong with one is said when it is
- * asked. */
+ * asked: before it reads a row. */
 static brume_status try_statements(pool_job *job, const json_t *given, const char *sql,
-                                   bool *is_public, brume_error *error)
+                                   bool *is_public, uint64_t *datasets, brume_error *error)
 {
     *is_public = !brume_statement_is_blank(sql);
     while (!brume_statement_is_blank(sql)) {
@@ -192,7 +194,8 @@ static brume_status try_statements(pool_job *job, const json_t *given, const cha
         if (is_stopped(job))
             return brume_fail(error, BRUME_ECANCELLED, NULL,
                               "the call was cancelled; nothing was spent");
-        brume_status status = try_statement(job, given, sql, length, &one_is_public, &why);
+        brume_status status =
+            try_statement(job, given, sql, length, &one_is_public, datasets, &why);
         if (status == BRUME_ECANCELLED || status == BRUME_EMEMORY) {
             *error = why;
             return status;
@@ -207,16 +210,22 @@ static brume_status try_statements(pool_job *job, const json_t *given, const cha
  * public tables are read) takes as long as its text says, and no thread can be made to end it. So
  * it is done once in a child, where it can, by a free worker and while no dataset is taken: what
  * ends there in time and within its memory does here too. A query of public tables alone is free,
- * and answered at once; else job->is_trial stays true. */
+ * and answered at once; else job->is_trial stays true. From then on the job takes the datasets that
+ * it reads, and no longer all that its text names, be it in a comment: others would wait for it. */
 static brume_status try_free_part(pool_job *job, char **json, brume_error *error)
 {
     double start = brume_pool_now();
     bool is_public = false;
+    uint64_t datasets = 0;
     const brume_pool_request request = request_of(job);
     json_t *given = json_loads(job->options ? job->options : "{}", 0, NULL);
     const char *sql = job->sql ? job->sql : json_string_value(json_object_get(given, "sql"));
-    brume_status status = sql ? try_statements(job, given, sql, &is_public, error) : BRUME_OK;
+    brume_status status = sql ? try_statements(job, given, sql, &is_public, &datasets, error)
+                              : BRUME_OK;
     json_decref(given);
+    pthread_mutex_lock(&job->pool->lock);
+    job->datasets = datasets ? datasets : job->datasets;
+    pthread_mutex_unlock(&job->pool->lock);
     job->trial_seconds = brume_pool_now() - start;
     job->is_trial = status == BRUME_OK && (!is_public || job->wants_rows);
     return status == BRUME_OK && !job->is_trial ? run_in_child(job, &request, json, error) : status;
@@ -383,6 +392,9 @@ static bool work(brume_pool *pool, pool_job *job)
     pool->running.first = job;
     pool->running.count++;
     job->start = brume_pool_now();
+    /* how long others made it wait is none of its time: it could be charged, and cut short */
+    if (job->kind == POOL_ASKING && pool->options.deadline > 0)
+        job->deadline = job->start + pool->options.deadline;
     pthread_cond_broadcast(&pool->changed); /* the clock has one more deadline to keep */
     run_job(pool, job);
     if (job->given_up) {
@@ -522,7 +534,10 @@ static void say_late(const brume_pool *pool, const pool_job *job, brume_pool_res
                                                   : BRUME_SESSION_FREE;
     result->status =
         brume_fail(&result->error, BRUME_ECANCELLED, "history and budget say what became of it",
-                   "the deadline of %g s has passed%s", pool->options.deadline,
+                   job->kind == POOL_ASKING && job->start == 0
+                       ? "others kept this call waiting for twice the deadline of %g s%s"
+                       : "the deadline of %g s has passed%s",
+                   pool->options.deadline,
                    phase <= BRUME_SESSION_FREE
                        ? !job->held ? "; nothing was spent" : "; what was charged stays spent"
                    : phase == BRUME_SESSION_RESERVING ? "; the price may have been spent"

@@ -65,15 +65,35 @@ static void deadlines_end_jobs_that_run_or_wait(void **state)
 {
     (void)state;
     brume_pool *pool = open_pool(1, 10, 0.3, 0.05);
-    noted runs, waits;
-    put(pool, "query", "{\"dataset\":\"a\",\"nap\":5}", &runs, NULL);
+    noted runs[2], waits;
+    for (int i = 0; i < 2; i++)
+        put(pool, "query", "{\"dataset\":\"a\",\"nap\":5}", &runs[i], NULL);
     put(pool, "query", "{\"dataset\":\"a\"}", &waits, NULL);
-    wait_for(&runs);
+    for (int i = 0; i < 2; i++) {
+        wait_for(&runs[i]);
+        assert_int_equal(runs[i].status, BRUME_ECANCELLED);
+        assert_non_null(strstr(runs[i].message, "stays spent"));
+    }
     wait_for(&waits);
-    assert_int_equal(runs.status, BRUME_ECANCELLED);
-    assert_non_null(strstr(runs.message, "stays spent"));
     assert_int_equal(waits.status, BRUME_ECANCELLED);
+    assert_non_null(strstr(waits.message, "others kept this call waiting"));
     assert_non_null(strstr(waits.message, "nothing was spent"));
+    brume_pool_close(pool, 1);
+}
+
+/* 5: what others' jobs take is none of the time of the next, which would be charged and cut short.
+ */
+static void who_waits_has_a_whole_deadline(void **state)
+{
+    (void)state;
+    brume_pool *pool = open_pool(1, 10, 0.6, 0.05);
+    noted before, next;
+    put(pool, "query", "{\"dataset\":\"a\",\"nap\":5}", &before, NULL);
+    put_of(pool, "bob", "query", "{\"dataset\":\"a\",\"nap\":0.3}", &next, NULL);
+    wait_for(&before);
+    assert_int_equal(before.status, BRUME_ECANCELLED);
+    wait_for(&next);
+    assert_int_equal(next.status, BRUME_OK);
     brume_pool_close(pool, 1);
 }
 
@@ -124,6 +144,7 @@ int main(void)
         cmocka_unit_test(records_wait_for_a_quantised_time),
         cmocka_unit_test(free_answers_leave_at_once),
         cmocka_unit_test(deadlines_end_jobs_that_run_or_wait),
+        cmocka_unit_test(who_waits_has_a_whole_deadline),
         cmocka_unit_test(workers_that_hang_are_given_up),
     };
     return cmocka_run_group_tests_name("serve pool times", tests, NULL, NULL);

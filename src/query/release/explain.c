@@ -1,6 +1,8 @@
 /* Explaining a query: its plan, price and expected errors, from public numbers only. */
 #include "query/release/explain.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "query/price/error_bar.h"
 #include "query/plan/plan_distinct.h"
@@ -170,6 +172,21 @@ static brume_status add_recorded(brume_ledger *ledger, const brume_question *que
                : brume_no_memory(error, "the explanation");
 }
 
+/* Those whose budgets pay, each once. */
+static bool add_datasets(const brume_question *question, json_t *made)
+{
+    json_t *names = json_array();
+    bool good = json_object_set_new(made, "datasets", names) == 0;
+    for (size_t i = 0; good && i < question->table_count; i++) {
+        const char *name = question->datasets[i]->name;
+        bool is_there = question->policies[i]->is_public;
+        for (size_t n = 0; n < json_array_size(names); n++)
+            is_there = is_there || strcmp(json_string_value(json_array_get(names, n)), name) == 0;
+        good = is_there || json_array_append_new(names, json_string(name)) == 0;
+    }
+    return good;
+}
+
 brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
                                  const brume_payment *payment, const brume_target *target,
                                  json_t **explanation, brume_error *error)
@@ -194,7 +211,8 @@ brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
                          question->query->normal, "delta_by_default", plan->delta_by_default,
                          "limit_plan", brume_terms_limits_to_json(terms), "limits", "chosen",
                          brume_terms_limits_word(terms), "share", brume_terms_choice_share(terms));
-        if (!made || !add_where(plan, made) || !add_columns(plan, json_object_get(made, "plan")) ||
+        if (!made || !add_datasets(question, made) || !add_where(plan, made) ||
+            !add_columns(plan, json_object_get(made, "plan")) ||
             json_object_set_new(made, "columns", outputs_to_json(terms)) != 0 ||
             json_object_set_new(made, "warnings",
                                 brume_domain_warnings(question->query, question->tables)) != 0) {
