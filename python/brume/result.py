@@ -144,6 +144,11 @@ class Result(Sequence[Tuple[Any, ...]]):
         return dict(self.json.get("remaining") or {})
 
     @property
+    def as_of(self) -> Optional[str]:
+        """When its data were read: ``"2026-03-04T09:12:31Z"``; None where none were."""
+        return (self.json.get("as_of") or {}).get("read")
+
+    @property
     def cached(self) -> bool:
         """Was it read again for free?"""
         return bool(self.json.get("cached"))

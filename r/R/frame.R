@@ -56,6 +56,7 @@ answer_frame <- function(answer, bars) {
   }
   structure(columns, class = c("brume_answer", "data.frame"), row.names = .set_row_names(length(answer$rows)),
             cost = unlist(answer$cost), remaining = unlist(answer$remaining), cached = answer$cached,
+            as_of = answer$as_of$read,
             biased = vapply(answer$columns, function(column) isTRUE(column$biased), NA),
             details = answer[setdiff(names(answer), c("rows", "row_error_95", "rows_bar_95", "rows_interval_95"))])
 }

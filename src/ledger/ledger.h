@@ -200,6 +200,7 @@ typedef struct brume_reservation {
     const char *typed;    /* as it was typed; NULL: nothing else than `sql` */
     const json_t *events; /* what will be released: mechanisms and parameters, for third parties */
     const char *answer_key; /* see brume_ledger_recall */
+    bool anew; /* there may be an answer under the key: this one is recorded beside it */
 } brume_reservation;
 
 /* Whether a public table (`price` is not read) is still no other dataset's data, without charging
@@ -254,18 +255,30 @@ BRUME_MUST_USE brume_status brume_ledger_stream_note(brume_ledger *ledger, uint6
  * BRUME_EPOLICY while another process has one open. */
 BRUME_MUST_USE brume_status brume_ledger_begin_stream(brume_ledger *ledger, brume_error *error);
 
-/* The recorded answer under a key, or NULL in *answer if there is none. The recorded text must have
- * the hash the journal says, else BRUME_EDAMAGED. The key must name everything a re-read may depend
- * on, all of it public: dataset, normalised query, price, policy, data version. */
+/* When a reservation was written, in UTC: "2026-11-18T06:09:02.120Z". What it paid for was read
+ * after that, so this is the date of its answer. The time at which the answer was recorded would
+ * tell how long reading took, and so something of the rows. */
+enum { BRUME_WHEN_TEXT = 32 };
+
+BRUME_MUST_USE brume_status brume_ledger_reserved_at(brume_ledger *ledger, uint64_t id,
+                                                     char when[BRUME_WHEN_TEXT],
+                                                     brume_error *error);
+
+/* The newest recorded answer under a key, or NULL in *answer if there is none, and in `when` (NULL:
+ * not asked for) when its reservation was written. The recorded text must have the hash the journal
+ * says, else BRUME_EDAMAGED. The key must name everything a re-read may depend on, all of it
+ * public: dataset, normalised query, price, policy, data version. */
 BRUME_MUST_USE brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key,
-                                                json_t **answer, brume_error *error);
+                                                json_t **answer, char when[BRUME_WHEN_TEXT],
+                                                brume_error *error);
 
 /* The recorded answer of the reservation with this number (the "id" of brume_ledger_history), and
  * the names of the datasets that were charged. It is the answer under the reservation's key: where
  * the same question was paid for twice at once, the one that was kept. BRUME_EUNKNOWN: there is no
- * such reservation, or it has no recorded answer. The caller frees both. */
+ * such reservation, or it has no recorded answer. The caller frees both. `when`: as above. */
 BRUME_MUST_USE brume_status brume_ledger_recall_reservation(brume_ledger *ledger, uint64_t id,
                                                             json_t **answer, json_t **datasets,
+                                                            char when[BRUME_WHEN_TEXT],
                                                             brume_error *error);
 
 /* A page of the history: the newest events. It also ends where their rows have BRUME_HISTORY_BYTES

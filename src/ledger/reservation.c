@@ -123,6 +123,22 @@ static brume_status store_charges(brume_ledger *ledger, const json_t *charges, u
     return BRUME_OK;
 }
 
+/* Answers that are asked for anew have keys of their own, "KEY.41" for reservation 41: the range
+ * from "KEY." to "KEY/". */
+enum { ANEW_KEY_TEXT = BRUME_DIGEST_TEXT + 24 };
+
+static brume_status print_key(const brume_reservation *reservation, uint64_t id,
+                              char key[ANEW_KEY_TEXT], brume_error *error)
+{
+    char number[24] = "";
+    if (reservation->anew)
+        snprintf(number, sizeof number, ".%llu", (unsigned long long)id);
+    int length = snprintf(key, ANEW_KEY_TEXT, "%s%s", reservation->answer_key, number);
+    return length < ANEW_KEY_TEXT
+               ? BRUME_OK
+               : brume_fail(error, BRUME_EINTERNAL, NULL, "the key of an answer is too long");
+}
+
 static brume_status write_reservation(brume_ledger *ledger, const brume_reservation *reservation,
                                       json_t *charges, uint64_t *id, brume_error *error)
 {
@@ -130,13 +146,15 @@ static brume_status write_reservation(brume_ledger *ledger, const brume_reservat
     BRUME_TRY(brume_user_check_charge(ledger, error));
     BRUME_TRY(charge_all(ledger, reservation, charges, error));
     BRUME_TRY(brume_journal_next(ledger, id, error));
+    char key[ANEW_KEY_TEXT];
+    BRUME_TRY(print_key(reservation, *id, key, error));
     BRUME_TRY(brume_store_execute(
         ledger, error, "INSERT INTO reservation(id, answer_key, state) VALUES(?1,?2,'reserved')",
-        "it", (int64_t)*id, reservation->answer_key));
+        "it", (int64_t)*id, key));
     BRUME_TRY(store_charges(ledger, charges, *id, error));
     json_t *body = json_pack("{s:O,s:s,s:s?,s:O?,s:s}", "charges", charges, "sql", reservation->sql,
                              "typed", reservation->typed, "events", reservation->events,
-                             "answer_key", reservation->answer_key);
+                             "answer_key", key);
     return brume_journal_append(ledger, "reserve", body, error);
 }
 
@@ -321,35 +339,54 @@ brume_status brume_ledger_fail(brume_ledger *ledger, uint64_t id, brume_status r
 
 /* ---- recall ---- */
 
+brume_status brume_ledger_reserved_at(brume_ledger *ledger, uint64_t id, char when[BRUME_WHEN_TEXT],
+                                      brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    brume_journal_row row;
+    bool found = false;
+    BRUME_TRY(brume_journal_read(ledger, id, &statement, error));
+    brume_status status = brume_journal_step(ledger, statement, &row, &found, error);
+    if (status == BRUME_OK && (!found || row.id != id))
+        status = brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
+                            "a reservation is not in the journal");
+    if (status == BRUME_OK)
+        snprintf(when, BRUME_WHEN_TEXT, "%s", row.time);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* Is this the answer that row `committed` of the journal speaks of? `when`: of its reservation. */
 static brume_status check_answer(brume_ledger *ledger, uint64_t committed, const char *text,
-                                 brume_error *error)
+                                 char *when, brume_error *error)
 {
     char hash[BRUME_DIGEST_TEXT];
     json_t *body = NULL;
     BRUME_TRY(brume_digest(&text, 1, hash, error));
     BRUME_TRY(brume_journal_body(ledger, committed, &body, error));
     const char *recorded = json_string_value(json_object_get(body, "answer_hash"));
+    uint64_t id = (uint64_t)json_integer_value(json_object_get(body, "reservation"));
     bool same = recorded && strcmp(recorded, hash) == 0;
     json_decref(body);
     if (!same)
         return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
                           "a recorded answer is not the one its journal says");
-    return BRUME_OK;
+    return when ? brume_ledger_reserved_at(ledger, id, when, error) : BRUME_OK;
 }
 
-brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key, json_t **answer,
-                                 brume_error *error)
+/* The answer that a statement finds for a key. */
+static brume_status recall_by(brume_ledger *ledger, const char *select, const char *key,
+                              json_t **answer, char *when, brume_error *error)
 {
     sqlite3_stmt *statement = NULL;
     bool found = false;
     json_t *result = NULL;
-    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
-                                  "SELECT committed, body FROM answer WHERE answer_key = ?1", "t",
-                                  answer_key));
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error, select, "t", key));
     brume_status status = brume_store_step(ledger, statement, &found, error);
     if (status == BRUME_OK && found) {
         const char *text = brume_store_text(statement, 1);
-        status = check_answer(ledger, (uint64_t)sqlite3_column_int64(statement, 0), text, error);
+        uint64_t committed = (uint64_t)sqlite3_column_int64(statement, 0);
+        status = check_answer(ledger, committed, text, when, error);
         if (status == BRUME_OK &&
             !(result = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL)))
             status = brume_fail(error, BRUME_EDAMAGED, NULL, "a recorded answer cannot be read");
@@ -358,6 +395,16 @@ brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key, j
     if (status == BRUME_OK)
         *answer = result;
     return status;
+}
+
+brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key, json_t **answer,
+                                 char when[BRUME_WHEN_TEXT], brume_error *error)
+{
+    return recall_by(ledger,
+                     "SELECT committed, body FROM answer WHERE answer_key = ?1 OR "
+                     "(answer_key > ?1 || '.' AND answer_key < ?1 || '/') "
+                     "ORDER BY committed DESC LIMIT 1",
+                     answer_key, answer, when, error);
 }
 
 static brume_status read_charged(brume_ledger *ledger, uint64_t id, json_t *names,
@@ -398,14 +445,16 @@ static brume_status find_key(brume_ledger *ledger, uint64_t id, char **key, brum
 }
 
 brume_status brume_ledger_recall_reservation(brume_ledger *ledger, uint64_t id, json_t **answer,
-                                             json_t **datasets, brume_error *error)
+                                             json_t **datasets, char when[BRUME_WHEN_TEXT],
+                                             brume_error *error)
 {
     char *key = NULL;
     json_t *found = NULL, *names = json_array();
     brume_status status = names ? find_key(ledger, id, &key, error)
                                 : brume_no_memory(error, "an answer");
     if (status == BRUME_OK)
-        status = brume_ledger_recall(ledger, key, &found, error);
+        status = recall_by(ledger, "SELECT committed, body FROM answer WHERE answer_key = ?1", key,
+                           &found, when, error);
     if (status == BRUME_OK && !found)
         status = brume_fail(error, BRUME_EUNKNOWN, "its price stays spent",
                             "charge %llu has no recorded answer", (unsigned long long)id);

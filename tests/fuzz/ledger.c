@@ -137,7 +137,7 @@ static brume_status look(brume_charge *left, bool *holds)
         must(verified == BRUME_OK || (error.message[0] && verified != BRUME_EINTERNAL));
         *holds = verified == BRUME_OK;
         json_t *answer = NULL, *history = NULL;
-        if (brume_ledger_recall(ledger, "answered", &answer, NULL) == BRUME_OK && answer)
+        if (brume_ledger_recall(ledger, "answered", &answer, NULL, NULL) == BRUME_OK && answer)
             json_decref(answer);
         if (brume_ledger_history(ledger, NULL, NULL, &history, NULL) == BRUME_OK)
             json_decref(history);

@@ -47,21 +47,22 @@ static void an_answer_is_recalled_by_what_was_charged_for_it(void **state)
     brume_error error = {0};
     uint64_t id = 0, open = 0;
     json_t *answer = json_pack("{s:i}", "rows", 3), *found = NULL, *datasets = NULL;
+    char when[BRUME_WHEN_TEXT];
     register_dataset(ledger, "visits", "1", NULL);
     assert_ok(reserve(ledger, "visits", "0.1", "a", &id, &error));
     assert_ok(brume_ledger_commit(ledger, id, answer, &error));
     assert_ok(reserve(ledger, "visits", "0.1", "b", &open, &error));
-    assert_ok(brume_ledger_recall_reservation(ledger, id, &found, &datasets, &error));
+    assert_ok(brume_ledger_recall_reservation(ledger, id, &found, &datasets, when, &error));
     assert_true(json_equal(found, answer));
     assert_int_equal(json_array_size(datasets), 1);
     assert_string_equal(json_string_value(json_array_get(datasets, 0)), "visits");
     json_decref(found);
     json_decref(datasets);
     found = datasets = NULL;
-    assert_fails(brume_ledger_recall_reservation(ledger, open, &found, &datasets, &error),
+    assert_fails(brume_ledger_recall_reservation(ledger, open, &found, &datasets, when, &error),
                  BRUME_EUNKNOWN);
-    assert_int_not_equal(brume_ledger_recall_reservation(ledger, 99, &found, &datasets, &error),
-                         BRUME_OK);
+    assert_int_not_equal(
+        brume_ledger_recall_reservation(ledger, 99, &found, &datasets, when, &error), BRUME_OK);
     assert_null(found);
     assert_null(datasets);
     json_decref(answer);
@@ -179,21 +180,21 @@ static void an_answer_is_recalled_by_its_key_and_the_first_one_stays(void **stat
     uint64_t first = 0, second = 0;
     register_dataset(ledger, "visits", "1", NULL);
     json_t *answer = NULL, *recorded = json_pack("{s:[f,i]}", "rows", 0.1, 42);
-    assert_ok(brume_ledger_recall(ledger, "key", &answer, &error));
+    assert_ok(brume_ledger_recall(ledger, "key", &answer, NULL, &error));
     assert_null(answer);
     assert_ok(reserve(ledger, "visits", "0.1", "key", &first, &error));
-    assert_ok(brume_ledger_recall(ledger, "key", &answer, &error));
+    assert_ok(brume_ledger_recall(ledger, "key", &answer, NULL, &error));
     assert_null(answer); /* reserved is not answered */
     assert_ok(brume_ledger_commit(ledger, first, recorded, &error));
     assert_fails(brume_ledger_commit(ledger, first, recorded, &error), BRUME_EARGUMENT);
     assert_fails(brume_ledger_fail(ledger, first, BRUME_EENGINE, &error), BRUME_EARGUMENT);
-    assert_ok(brume_ledger_recall(ledger, "key", &answer, &error));
+    assert_ok(brume_ledger_recall(ledger, "key", &answer, NULL, &error));
     assert_true(json_equal(answer, recorded));
     json_decref(answer);
     json_t *later = json_pack("{s:[i]}", "rows", 7);
     assert_ok(reserve(ledger, "visits", "0.1", "key", &second, &error));
     assert_ok(brume_ledger_commit(ledger, second, later, &error));
-    assert_ok(brume_ledger_recall(ledger, "key", &answer, &error));
+    assert_ok(brume_ledger_recall(ledger, "key", &answer, NULL, &error));
     assert_true(json_equal(answer, recorded));
     json_decref(answer);
     json_decref(recorded);
@@ -201,6 +202,48 @@ static void an_answer_is_recalled_by_its_key_and_the_first_one_stays(void **stat
     brume_ledger_report report;
     assert_ok(brume_ledger_verify(ledger, &report, &error));
     assert_int_equal(report.answers, 1);
+}
+
+/* Asked anew: recorded beside the earlier answer, recalled from then on, and each charge keeps its
+ * own. A key that begins with the same letters is another one. */
+static void an_answer_that_is_asked_anew_is_recalled_in_place_of_the_earlier_one(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_error error = {0};
+    brume_charge price = price_of("0.1", NULL);
+    brume_ledger_charge charge = {.dataset = "visits", .price = &price};
+    brume_reservation reservation = {.charges = &charge,
+                                     .charge_count = 1,
+                                     .sql = "SELECT COUNT(*) FROM t",
+                                     .answer_key = "key",
+                                     .anew = true};
+    uint64_t ids[4] = {0};
+    char when[BRUME_WHEN_TEXT], reserved[BRUME_WHEN_TEXT];
+    json_t *found = NULL, *datasets = NULL;
+    register_dataset(ledger, "visits", "1", NULL);
+    for (int i = 0; i < 4; i++) {
+        json_t *answer = json_pack("{s:i}", "rows", i);
+        if (i == 0 || i == 3)
+            assert_ok(reserve(ledger, "visits", "0.1", i ? "keys" : "key", &ids[i], &error));
+        else
+            assert_ok(brume_ledger_reserve(ledger, &reservation, &ids[i], &error));
+        assert_ok(brume_ledger_commit(ledger, ids[i], answer, &error));
+        json_decref(answer);
+    }
+    assert_ok(brume_ledger_recall(ledger, "key", &found, when, &error));
+    assert_int_equal(json_integer_value(json_object_get(found, "rows")), 2);
+    json_decref(found);
+    assert_ok(brume_ledger_reserved_at(ledger, ids[2], reserved, &error));
+    assert_string_equal(when, reserved);
+    for (int i = 0; i < 4; i++) {
+        assert_ok(brume_ledger_recall_reservation(ledger, ids[i], &found, &datasets, when, &error));
+        assert_int_equal(json_integer_value(json_object_get(found, "rows")), i);
+        json_decref(found);
+        json_decref(datasets);
+    }
+    brume_ledger_report report;
+    assert_ok(brume_ledger_verify(ledger, &report, &error));
+    assert_int_equal(report.answers, 4);
 }
 
 static void a_failed_query_stays_charged_and_is_in_the_history(void **state)
@@ -258,6 +301,7 @@ int main(void)
         with_fresh_ledger(several_datasets_are_charged_all_or_none),
         with_fresh_ledger(the_cap_the_rule_and_the_adjacency_are_the_owners),
         with_fresh_ledger(an_answer_is_recalled_by_its_key_and_the_first_one_stays),
+        with_fresh_ledger(an_answer_that_is_asked_anew_is_recalled_in_place_of_the_earlier_one),
         with_fresh_ledger(a_failed_query_stays_charged_and_is_in_the_history),
         cmocka_unit_test(an_export_is_continued_by_the_ledger_but_not_by_another),
     };

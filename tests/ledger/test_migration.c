@@ -145,7 +145,7 @@ static void budgets_answers_and_exports_go_on_after_it(void **state)
     assert_int_equal(read_texts(&where, "SELECT answer_key FROM answer LIMIT 1", &key, 1), 1);
     assert_ok(brume_ledger_open(where.path, BRUME_LEDGER_WRITE, &ledger, &error));
     assert_ok(brume_ledger_verify_against(ledger, export, &error));
-    assert_ok(brume_ledger_recall(ledger, key, &answer, &error));
+    assert_ok(brume_ledger_recall(ledger, key, &answer, NULL, &error));
     assert_non_null(answer);
     /* 'people' has 0.5 of 1 left, and not a whole budget again. */
     assert_fails(reserve(ledger, "people", "0.51", "key", &id, &error), BRUME_EBUDGET);

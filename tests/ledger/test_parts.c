@@ -17,10 +17,10 @@ static void a_note_is_recalled_and_the_first_one_stays(void **state)
     assert_ok(reserve(ledger, "visits", "0.1", "key", &id, &error));
     assert_ok(brume_ledger_note(ledger, id, "part", first, &error));
     assert_ok(brume_ledger_note(ledger, id, "part", later, &error));
-    assert_ok(brume_ledger_recall(ledger, "part", &answer, &error));
+    assert_ok(brume_ledger_recall(ledger, "part", &answer, NULL, &error));
     assert_true(json_equal(answer, first));
     json_decref(answer);
-    assert_ok(brume_ledger_recall(ledger, "key", &answer, &error));
+    assert_ok(brume_ledger_recall(ledger, "key", &answer, NULL, &error));
     assert_null(answer); /* the whole is not answered */
     brume_ledger_report report;
     assert_ok(brume_ledger_verify(ledger, &report, &error));
@@ -46,7 +46,7 @@ static void a_note_and_the_progress_of_a_stream_outlive_the_process(void **state
     assert_ok(brume_ledger_progress(ledger, id, 5, 2, &error));
     brume_ledger_close(ledger);
     ledger = open_ledger(&where);
-    assert_ok(brume_ledger_recall(ledger, "part", &answer, &error));
+    assert_ok(brume_ledger_recall(ledger, "part", &answer, NULL, &error));
     assert_true(json_equal(answer, part));
     assert_ok(brume_ledger_history(ledger, "visits", NULL, &history, &error));
     const json_t *event = json_array_get(json_object_get(history, "events"), 0);

@@ -145,14 +145,14 @@ static void an_answer_that_was_changed_is_not_read_again(void **state)
     make_ledger(&where);
     brume_ledger *ledger = open_ledger(&where);
     assert_ok(write_commit(ledger));
-    assert_ok(brume_ledger_recall(ledger, "open", &answer, &error));
+    assert_ok(brume_ledger_recall(ledger, "open", &answer, NULL, &error));
     assert_int_equal(json_integer_value(json_array_get(answer, 0)), 1);
     json_decref(answer);
     answer = NULL;
     brume_ledger_close(ledger);
     tamper(&where, "UPDATE answer SET body = '[2]'");
     ledger = open_ledger(&where);
-    assert_fails(brume_ledger_recall(ledger, "open", &answer, &error), BRUME_EDAMAGED);
+    assert_fails(brume_ledger_recall(ledger, "open", &answer, NULL, &error), BRUME_EDAMAGED);
     assert_null(answer);
     brume_ledger_close(ledger);
     remove_place(&where);

@@ -1,7 +1,9 @@
 /* What `query` and `explain` share: the options of a payment, and readable numbers. */
 #include "command/query/ask.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/host.h"
@@ -17,12 +19,32 @@ static brume_where where_of(const brume_call *call)
     return strcmp(word, "engine") == 0 ? BRUME_WHERE_ENGINE : BRUME_WHERE_BRUME;
 }
 
+/* The seconds of "90m", "12h" or "7d"; negative: it is none. */
+static double seconds_of(const char *age)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {"w", 604800}};
+    char *end = NULL;
+    double count = strtod(age, &end);
+    if (end == age || !(count > 0) || !(count < 1e9) || !isdigit((unsigned char)*age))
+        return -1;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].unit) == 0)
+            return count * units[i].seconds;
+    return -1;
+}
+
 brume_payment brume_call_payment(const brume_call *call)
 {
+    const char *age = brume_call_text(call, "max-age"); /* brume_call_check_price has read it */
     brume_payment payment = {.epsilon = brume_call_text(call, "epsilon"),
                              .delta = brume_call_text(call, "delta"),
                              .rho = brume_call_text(call, "rho"),
                              .where = where_of(call),
+                             .fresh = brume_call_has(call, "fresh"),
+                             .max_age = age ? seconds_of(age) : 0,
                              .elsewhere = call->host ? call->host->elsewhere : NULL};
     size_t typed = brume_call_times(call, "limit");
     for (size_t i = 0; i < typed && i < BRUME_TYPED_LIMITS; i++)
@@ -45,6 +67,10 @@ brume_status brume_call_check_price(const brume_call *call, brume_error *error)
     if (brume_call_times(call, "limit") > BRUME_TYPED_LIMITS)
         return brume_fail(error, BRUME_EARGUMENT, "ask in several queries",
                           "'--limit' is given more than %d times", BRUME_TYPED_LIMITS);
+    const char *age = brume_call_text(call, "max-age");
+    if (age && seconds_of(age) < 0)
+        return brume_fail(error, BRUME_EARGUMENT, "such as 90m, 12h or 7d",
+                          "'--max-age' must be a number of minutes, hours or days");
     bool typed = brume_call_has(call, "epsilon") || brume_call_has(call, "rho");
     if (typed && brume_call_target(call, &target))
         return brume_fail(error, BRUME_EARGUMENT,

@@ -12,6 +12,17 @@
                      "its part of the budget's delta, where one is needed or useful"),             \
         BRUME_OPTION(TEXT, "rho", "R", "the price under the rule concentrated")
 
+/* --fresh, --max-age. */
+#define BRUME_AGE_OPTIONS                                                                          \
+    {.name = "fresh",                                                                              \
+     .type = BRUME_OPTION_FLAG,                                                                    \
+     .help = "pay and ask again where the answer is recorded; it is read for nothing from then "   \
+             "on"},                                                                                \
+    {                                                                                              \
+        .name = "max-age", .type = BRUME_OPTION_TEXT, .argument = "AGE",                           \
+        .help = "the same where the recorded answer is older: 90m, 12h, 7d"                        \
+    }
+
 /* --limit. */
 #define BRUME_LIMIT_OPTION                                                                         \
     BRUME_OPTION(TEXT, "limit", "[COLUMN=]T",                                                      \

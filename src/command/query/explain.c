@@ -318,7 +318,8 @@ const brume_command brume_command_explain = {
     .usage = "SQL [--epsilon E [--delta D] | --rho R | --within A] [OPTION...]",
     BRUME_OPERANDS(BRUME_OPERAND(TEXT, "SQL", "one SELECT over registered datasets")),
     BRUME_OPTIONS(
-        BRUME_PAYMENT_OPTIONS, BRUME_TARGET_OPTIONS, BRUME_LIMIT_OPTION, BRUME_WHERE_OPTION,
+        BRUME_PAYMENT_OPTIONS, BRUME_AGE_OPTIONS, BRUME_TARGET_OPTIONS, BRUME_LIMIT_OPTION,
+        BRUME_WHERE_OPTION,
         BRUME_FLAG("verbose", "also what brume understood, which free re-reads are found by"),
         BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES("explain 'SELECT ward, MEDIAN(age) FROM visits GROUP BY ward' --epsilon 0.5"),

@@ -231,7 +231,8 @@ const brume_command brume_command_query = {
         "Answers one SELECT of aggregates over registered datasets, with noise, and an error bar "
         "beside each value: the noiseless value on the bounded data is within it with a "
         "probability of 95 %. The price is on the ledger before the answer exists, and stays "
-        "spent. The same question at the same price is read again for free. Ctrl-C ends it and says "
+        "spent. The same question at the same price is read again for free, and says how old it is; "
+        "--fresh and --max-age pay for a new answer. Ctrl-C ends it and says "
         "whether the price was spent; it has two seconds to stop in order, a second one does not wait. "
         "The deadline of --timeout, or of the owner, ends it in the same way.\n\n"
         "A query that names public tables only is answered exactly, for nothing, and needs no "
@@ -247,8 +248,8 @@ const brume_command brume_command_query = {
         .optional = true)),
     BRUME_OPTIONS(
         BRUME_OPTION(FILE, "file", "FILE", "read the SQL from a file", .letter = 'f'),
-        BRUME_PAYMENT_OPTIONS, BRUME_TARGET_OPTIONS, BRUME_LIMIT_OPTION, BRUME_WHERE_OPTION,
-        BRUME_FORMAT_OPTION,
+        BRUME_PAYMENT_OPTIONS, BRUME_AGE_OPTIONS, BRUME_TARGET_OPTIONS, BRUME_LIMIT_OPTION,
+        BRUME_WHERE_OPTION, BRUME_FORMAT_OPTION,
         BRUME_OPTION(FILE, "plot", "FILE.svg", "also draw the answer: bars with whiskers"),
         BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES(

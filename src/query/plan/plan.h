@@ -53,6 +53,8 @@ typedef struct brume_payment {
     size_t limit_count;
     bool limits_only; /* buy the choice of the limits and nothing else */
     /* of no part in price or answer: */
+    bool fresh;     /* pay also where there is a recorded answer */
+    double max_age; /* pay where the recorded answer is older than so many seconds; 0: never */
     brume_where where;
     const brume_public_asker *elsewhere; /* NULL: queries of public tables are asked here */
 } brume_payment;

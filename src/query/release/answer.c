@@ -2,8 +2,10 @@
 #include "query/release/answer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 
@@ -74,6 +76,7 @@ void brume_query_answer_close(brume_query_answer *answer)
     free(answer->too_few);
     free(answer->near);
     free(answer->limits_chosen);
+    free(answer->data_version);
     json_decref(answer->events);
     json_decref(answer->warnings);
     json_decref(answer->stages);
@@ -119,7 +122,7 @@ brume_status brume_query_answer_flag(const brume_query_answer *answer, bool **fl
 /* A copy in place of what is there; a time as its text. */
 static brume_status put(brume_value *cell, const brume_value *value, brume_error *error)
 {
-    char time[BRUME_TIME_TEXT];
+    char time[BRUME_WHEN_TEXT];
     brume_value shown = *value;
     if (value->kind == BRUME_VALUE_DATE || value->kind == BRUME_VALUE_TIMESTAMP) {
         brume_value_time(value, time);
@@ -164,4 +167,42 @@ const brume_value *brume_query_answer_interval(const brume_query_answer *answer,
 {
     bool there = answer->intervals && answer->intervals[cell][0].kind != BRUME_VALUE_NULL;
     return there ? answer->intervals[cell] : NULL;
+}
+
+/* ---- its date ---- */
+
+static bool read_time(const char *text, struct tm *out)
+{
+    *out = (struct tm){0};
+    return strptime(text, "%Y-%m-%dT%H:%M:%S", out) != NULL;
+}
+
+double brume_age_of(const char *read)
+{
+    struct tm at;
+    double age = read_time(read, &at) ? difftime(time(NULL), timegm(&at)) : 0;
+    return age > 0 ? age : 0;
+}
+
+brume_as_of_text brume_as_of(const char *read)
+{
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{86400, "day"}, {3600, "hour"}, {60, "minute"}};
+    brume_as_of_text out = {""};
+    struct tm at;
+    char day[32], ago[32] = "just now";
+    if (!read_time(read, &at))
+        return out;
+    double age = brume_age_of(read);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (age >= units[i].seconds) {
+            double count = floor(age / units[i].seconds);
+            snprintf(ago, sizeof ago, "%.0f %s%s ago", count, units[i].name, count < 2 ? "" : "s");
+            break;
+        }
+    strftime(day, sizeof day, "%Y-%m-%d %H:%M", &at);
+    snprintf(out.text, sizeof out.text, "as of %s UTC, %s", day, ago);
+    return out;
 }

@@ -16,6 +16,7 @@
 
 #include <brume/status.h>
 
+#include "ledger/ledger.h"
 #include "query/plan/words.h"
 #include "query/sql/formula.h"
 
@@ -112,12 +113,15 @@ typedef struct brume_query_answer {
     char *limits_chosen;   /* where the limits come from: brume_plan_limits_word */
     double limits_share;   /* of the price, for choosing them */
     json_t *events;        /* the plan, as the ledger records it (show_plan.h) */
+    char *data_version;    /* the owner's labels of the data that was read; NULL: none */
     /* Not recorded, because it may be another one at the next reading. */
     brume_answer_price remaining;
-    bool cached;       /* read again, for free */
-    brume_words words; /* what its notes call units and rows */
-    json_t *stages;    /* scalar subqueries that were asked first (stages.c), or NULL */
-    json_t *warnings;  /* sentences about the query (domain_warnings.h), or NULL */
+    bool cached;                /* read again, for free */
+    char read[BRUME_WHEN_TEXT]; /* when its price was reserved, and its data read; "": no data were
+                                 */
+    brume_words words;          /* what its notes call units and rows */
+    json_t *stages;             /* scalar subqueries that were asked first (stages.c), or NULL */
+    json_t *warnings;           /* sentences about the query (domain_warnings.h), or NULL */
 } brume_query_answer;
 
 /* A column of which nothing is said. */
@@ -132,6 +136,19 @@ void brume_query_answer_close(brume_query_answer *answer);
 /* The bar that a reader is shown: the error at 95 % and, where units may have been cut, the
  * allowance for what they had beyond the limit; NaN: none, or that is not known. */
 double brume_query_answer_bar(const brume_query_answer *answer, size_t cell);
+
+/* "as of 2026-03-04 09:12 UTC, 12 days ago": of a time as the ledger writes it; "" if it is none.
+ * It depends on the clock and the time of asking alone, never on the data. */
+typedef struct brume_as_of_text {
+    char text[64];
+} brume_as_of_text;
+brume_as_of_text brume_as_of(const char *read);
+
+/* {"read","data_version"}, or null where no data were read; NULL: no memory. */
+json_t *brume_as_of_json(const char *read, const char *data_version);
+
+/* How many seconds ago that was; 0: there is no time, or it is to come. */
+double brume_age_of(const char *read);
 
 /* What is to be kept in mind of the answer, apart from its price: a JSON array of sentences for a
  * person, in words of the data, each said once (docs/reading-an-answer.md has them all). Every door

@@ -284,10 +284,21 @@ static bool write_cost(const brume_query_answer *answer, json_t *out)
         good = set(
             out, "limits",
             json_pack("{s:s,s:f}", "chosen", answer->limits_chosen, "share", answer->limits_share));
-    good = good && set(out, "delta_by_default", json_boolean(answer->delta_by_default));
+    good = good && set(out, "delta_by_default", json_boolean(answer->delta_by_default)) &&
+           (!answer->data_version || set(out, "data_version", json_string(answer->data_version)));
     if (good && answer->threshold >= 0)
         good = set(out, "threshold", json_integer((json_int_t)answer->threshold));
     return good;
+}
+
+json_t *brume_as_of_json(const char *read, const char *data_version)
+{
+    char seconds[24]; /* "2026-11-18T06:09:02Z" */
+    if (!*read)
+        return json_null();
+    snprintf(seconds, sizeof seconds, "%.19sZ", read);
+    return json_pack("{s:s,s:s}", "read", seconds, "data_version",
+                     data_version ? data_version : "");
 }
 
 brume_status brume_query_answer_record(const brume_query_answer *answer, json_t **out,
@@ -315,13 +326,15 @@ brume_status brume_query_answer_to_json(const brume_query_answer *answer, json_t
 {
     json_t *made = NULL;
     BRUME_TRY(brume_query_answer_record(answer, &made, error));
+    json_object_del(made, "data_version"); /* it is in "as_of" */
     bool is_free = answer->is_public || answer->is_dummy;
     json_t *remaining = is_free ? json_null() : price_to_json(&answer->remaining);
     if (!set(made, "remaining", remaining) ||
         (answer->is_dummy && !set(made, "dummy", json_true())) ||
         (answer->is_public && !set(made, "public", json_true())) ||
-        !set(made, "cached", json_boolean(answer->cached)) || !write_bars(answer, made) ||
-        !set(made, "notes", brume_query_answer_notes(answer)) ||
+        !set(made, "cached", json_boolean(answer->cached)) ||
+        !set(made, "as_of", brume_as_of_json(answer->read, answer->data_version)) ||
+        !write_bars(answer, made) || !set(made, "notes", brume_query_answer_notes(answer)) ||
         (json_array_size(answer->stages) > 0 &&
          !set(made, "stages", json_incref(answer->stages))) ||
         (json_array_size(answer->warnings) > 0 &&
@@ -547,7 +560,8 @@ brume_status brume_query_answer_recorded(const json_t *record, brume_query_answe
     answer->delta_by_default = json_is_true(json_object_get(record, "delta_by_default"));
     const json_t *limits = json_object_get(record, "limits");
     answer->limits_share = json_number_value(json_object_get(limits, "share"));
-    if (!read_text(json_object_get(limits, "chosen"), &answer->limits_chosen)) {
+    if (!read_text(json_object_get(limits, "chosen"), &answer->limits_chosen) ||
+        !read_text(json_object_get(record, "data_version"), &answer->data_version)) {
         brume_query_answer_close(answer);
         return brume_no_memory(error, "the answer");
     }

@@ -2,6 +2,7 @@
 #include "query/release/ask.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,6 +161,35 @@ brume_status brume_draw_answer(const brume_question *question, const brume_terms
     return brume_collect_and_draw(terms, collect_from_engine, &from, bits, keeper, out, error);
 }
 
+/* The owner's labels of all data that a query reads, each once: "2026-03, 7". */
+static brume_status name_versions(const brume_question *question, brume_query_answer *answer,
+                                  brume_error *error)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        return brume_no_memory(error, "the answer");
+    const brume_query *query = question->query;
+    for (size_t i = 0; i < query->table_count; i++) {
+        const brume_dataset *one = question->datasets[query->tables[i].table];
+        bool again = !*one->data_version;
+        for (size_t j = 0; j < i && !again; j++)
+            again = question->datasets[query->tables[j].table] == one ||
+                    strcmp(question->datasets[query->tables[j].table]->name, one->name) == 0;
+        if (!again)
+            fprintf(out, "%s%s", ftell(out) > 0 ? ", " : "", one->data_version);
+    }
+    if (fclose(out) != 0)
+        return brume_no_memory(error, "the answer");
+    if (length == 0) {
+        free(text);
+        text = NULL;
+    }
+    answer->data_version = text;
+    return BRUME_OK;
+}
+
 static brume_status add_cost(const brume_terms *terms, brume_query_answer *answer,
                              brume_error *error)
 {
@@ -223,6 +253,8 @@ static brume_status make_answer(void *context, brume_engine *engine, uint64_t re
         brume_draw_answer(what->question, what->terms, engine, what->bits, &keeper, &made, error));
     what->answer = made.answer;
     brume_status status = add_cost(made.terms, made.answer, error);
+    if (status == BRUME_OK)
+        status = name_versions(what->question, made.answer, error);
     brume_terms_close(made.terms);
     BRUME_TRY(status);
     return brume_query_answer_record(what->answer, record, error);
@@ -230,8 +262,8 @@ static brume_status make_answer(void *context, brume_engine *engine, uint64_t re
 
 static brume_status reserve_and_answer(brume_ledger *ledger, const brume_question *question,
                                        const brume_terms *terms, const char *key, brume_bits *bits,
-                                       const brume_watch *watch, brume_query_answer **answer,
-                                       brume_error *error)
+                                       const brume_watch *watch, bool anew,
+                                       brume_query_answer **answer, brume_error *error)
 {
     const brume_query *query = question->query;
     brume_engine *engine = NULL;
@@ -250,13 +282,16 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_questio
         .sql = query->normal,
         .typed = question->typed,
         .events = events,
-        .answer_key = key};
+        .answer_key = key,
+        .anew = anew};
     asked what = {
         .ledger = ledger, .question = question, .terms = terms, .bits = bits, .watch = watch};
     json_t *record = NULL;
     if (status == BRUME_OK)
         status =
             brume_spend(ledger, &reservation, engine, make_answer, &what, watch, &record, error);
+    if (status == BRUME_OK)
+        status = brume_ledger_reserved_at(ledger, what.reservation, what.answer->read, error);
     if (status == BRUME_OK)
         *answer = what.answer;
     else
@@ -289,37 +324,56 @@ static void name_things(brume_query_answer *answer, const brume_question *questi
     brume_words_set_rows(&answer->words, one ? question->catalog_tables[table].name : NULL);
 }
 
-/* The answer that was recorded for the same question; NULL if there is none. */
-static brume_status recall(brume_ledger *ledger, const char *key, brume_query_answer **answer,
-                           brume_error *error)
+brume_status brume_recall_question(brume_ledger *ledger, const char *key,
+                                   const brume_payment *payment, json_t **record,
+                                   char read[BRUME_WHEN_TEXT], bool *anew, brume_error *error)
+{
+    json_t *found = NULL;
+    BRUME_TRY(brume_ledger_recall(ledger, key, &found, read, error));
+    *anew = found &&
+            (payment->fresh || (payment->max_age > 0 && brume_age_of(read) > payment->max_age));
+    if (*anew)
+        json_decref(found);
+    *record = *anew ? NULL : found;
+    return BRUME_OK;
+}
+
+/* The answer that was recorded for the same question, if this payment takes it; else NULL. */
+static brume_status recall(brume_ledger *ledger, const char *key, const brume_payment *payment,
+                           brume_query_answer **answer, bool *anew, brume_error *error)
 {
     json_t *record = NULL;
-    BRUME_TRY(brume_ledger_recall(ledger, key, &record, error));
+    char read[BRUME_WHEN_TEXT];
+    BRUME_TRY(brume_recall_question(ledger, key, payment, &record, read, anew, error));
     brume_status status = record ? brume_query_answer_recorded(record, answer, error) : BRUME_OK;
+    if (status == BRUME_OK && record)
+        memcpy((*answer)->read, read, sizeof read);
     json_decref(record);
     return status;
 }
 
 static brume_status answer_question(brume_ledger *ledger, const brume_question *question,
-                                    const brume_terms *terms, brume_bits *bits,
-                                    const brume_watch *watch, brume_query_answer **answer,
-                                    brume_error *error)
+                                    const brume_terms *terms, const brume_payment *payment,
+                                    brume_bits *bits, const brume_watch *watch,
+                                    brume_query_answer **answer, brume_error *error)
 {
     const brume_plan *plan = terms->plan;
+    bool anew = false;
     char key[65];
     brume_query_answer *made = NULL;
     for (size_t i = 0; i < question->table_count; i++)
         BRUME_TRY(brume_spend_limit(watch, question->policies[i]->timeout,
                                     question->datasets[i]->name, error));
     BRUME_TRY(brume_question_key(question, plan, key, error));
-    BRUME_TRY(recall(ledger, key, &made, error));
+    BRUME_TRY(recall(ledger, key, payment, &made, &anew, error));
     bool cached = made != NULL;
     if (!cached && plan->limits_only)
         BRUME_TRY(brume_choice_check_new(ledger, question, terms, error));
     if (!cached)
         BRUME_TRY(brume_check_ledger_bytes(ledger, question, error));
     if (!cached)
-        BRUME_TRY(reserve_and_answer(ledger, question, terms, key, bits, watch, &made, error));
+        BRUME_TRY(
+            reserve_and_answer(ledger, question, terms, key, bits, watch, anew, &made, error));
     made->cached = cached;
     name_things(made, question);
     made->warnings = brume_domain_warnings(question->query, question->tables);
@@ -345,9 +399,10 @@ brume_status brume_ask_whole(brume_ledger *ledger, const char *sql, const brume_
     brume_status status =
         brume_prepare(ledger, sql, payment, target, &question, &plan, &terms, error);
     if (status == BRUME_OK)
-        status = question->open_query
-                     ? brume_ask_public(ledger, question, payment->elsewhere, watch, answer, error)
-                     : answer_question(ledger, question, terms, bits, watch, answer, error);
+        status =
+            question->open_query
+                ? brume_ask_public(ledger, question, payment->elsewhere, watch, answer, error)
+                : answer_question(ledger, question, terms, payment, bits, watch, answer, error);
     brume_terms_close(terms);
     brume_query_plan_close(plan);
     brume_question_close(question);
@@ -403,8 +458,11 @@ brume_status brume_recall(brume_ledger *ledger, uint64_t charge, brume_query_ans
 {
     json_t *record = NULL, *names = NULL;
     brume_query_answer *made = NULL;
-    BRUME_TRY(brume_ledger_recall_reservation(ledger, charge, &record, &names, error));
+    char read[BRUME_WHEN_TEXT];
+    BRUME_TRY(brume_ledger_recall_reservation(ledger, charge, &record, &names, read, error));
     brume_status status = read_record(ledger, charge, record, names, &made, error);
+    if (status == BRUME_OK)
+        memcpy(made->read, read, sizeof read);
     json_decref(record);
     json_decref(names);
     if (status == BRUME_OK)

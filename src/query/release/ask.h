@@ -29,6 +29,13 @@ BRUME_MUST_USE brume_status brume_ask_whole(brume_ledger *ledger, const char *sq
                                             const brume_watch *watch, brume_query_answer **answer,
                                             brume_error *error);
 
+/* The recorded answer that a payment takes for the question with this key, and when its data were
+ * read; NULL in *record: there is none, or the payment asks anew (*anew: there is one). */
+BRUME_MUST_USE brume_status brume_recall_question(brume_ledger *ledger, const char *key,
+                                                  const brume_payment *payment, json_t **record,
+                                                  char read[BRUME_WHEN_TEXT], bool *anew,
+                                                  brume_error *error);
+
 /* The answer of a query that was paid for, by the number of its charge, as it was given; `cached`
  * is true and `remaining` is what is left now. Spends nothing and cannot: there is no price in it,
  * and no source is opened. EUNKNOWN: no such charge, or it has no answer; EUNSUPPORTED: it is of

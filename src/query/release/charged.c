@@ -9,6 +9,7 @@
 #include "ledger/user.h"
 #include "query/collect/unit_rows.h"
 #include "query/plan/question.h"
+#include "query/release/answer.h"
 #include "query/release/prepare.h"
 
 static brume_status check_adjacency(const brume_charged *release, const brume_question *question,
@@ -82,12 +83,14 @@ typedef struct charged_work {
     brume_bits *bits;
     brume_ledger *ledger;
     const brume_watch *watch;
+    uint64_t reservation;
 } charged_work;
 
 static brume_status answer_stream(void *context, brume_engine *engine, uint64_t reservation,
                                   json_t **answer, brume_error *error)
 {
-    const charged_work *work = context;
+    charged_work *work = context;
+    work->reservation = reservation;
     brume_charged_stream on = {work->ledger, reservation, work->question,
                                engine,       work->bits,  work->watch};
     return work->release->stream(work->release->context, &on, answer, error);
@@ -96,8 +99,8 @@ static brume_status answer_stream(void *context, brume_engine *engine, uint64_t 
 static brume_status read_and_draw(void *context, brume_engine *engine, uint64_t reservation,
                                   json_t **answer, brume_error *error)
 {
-    (void)reservation; /* all of it is recorded at once */
-    const charged_work *work = context;
+    charged_work *work = context;
+    work->reservation = reservation;
     brume_rows_file rows;
     BRUME_TRY(brume_rows_read(work->question, engine, work->bits, &rows, error));
     brume_status status =
@@ -109,7 +112,8 @@ static brume_status read_and_draw(void *context, brume_engine *engine, uint64_t 
 static brume_status reserve_and_answer(brume_ledger *ledger, const brume_charged *release,
                                        const brume_question *question, const brume_charge *charge,
                                        const char *key, brume_bits *bits, const brume_watch *watch,
-                                       json_t **answer, brume_error *error)
+                                       char read[BRUME_WHEN_TEXT], json_t **answer,
+                                       brume_error *error)
 {
     brume_engine *engine = NULL;
     brume_marks marks = {0};
@@ -128,7 +132,7 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_charged
                                      .sql = release->what,
                                      .events = events,
                                      .answer_key = key};
-    charged_work work = {release, question, bits, ledger, watch};
+    charged_work work = {release, question, bits, ledger, watch, 0};
     if (status == BRUME_OK)
         status = brume_check_ledger_bytes(ledger, question, error);
     if (status == BRUME_OK && release->stream)
@@ -139,6 +143,8 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_charged
         status = brume_spend(ledger, &reservation, engine,
                              release->stream ? answer_stream : read_and_draw, &work, watch, answer,
                              error);
+    if (status == BRUME_OK)
+        status = brume_ledger_reserved_at(ledger, work.reservation, read, error);
     brume_engine_close(engine);
     brume_marks_clear(&marks);
     json_decref(events);
@@ -181,14 +187,15 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
         status = brume_digest(parts, sizeof parts / sizeof *parts, key, error);
     free(policy);
     json_t *made = NULL;
+    char read[BRUME_WHEN_TEXT];
     if (status == BRUME_OK)
-        status = brume_ledger_recall(ledger, key, &made, error);
+        status = brume_ledger_recall(ledger, key, &made, read, error);
     bool cached = made != NULL;
     if (status == BRUME_OK && !cached && !release->stream)
         status = rehearse(release, question, bits, error);
     if (status == BRUME_OK && !cached)
-        status =
-            reserve_and_answer(ledger, release, question, &charge, key, bits, watch, &made, error);
+        status = reserve_and_answer(ledger, release, question, &charge, key, bits, watch, read,
+                                    &made, error);
     brume_dataset *now = NULL;
     brume_charge left;
     if (status == BRUME_OK)
@@ -197,6 +204,8 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
         status = brume_ledger_left(ledger, now, &left, error);
     if (status == BRUME_OK &&
         (json_object_set_new(made, "remaining", brume_left_to_json(&left)) != 0 ||
+         json_object_set_new(made, "as_of",
+                             brume_as_of_json(read, question->datasets[0]->data_version)) != 0 ||
          json_object_set_new(made, "cached", json_boolean(cached)) != 0))
         status = brume_no_memory(error, "the rows");
     brume_dataset_close(now);

@@ -201,7 +201,7 @@ static brume_status read_looks(brume_ledger *ledger, const char key[65], brume_l
         json_t *found = NULL;
         brume_looks one;
         BRUME_TRY(numbered(key, *count, one_key, error));
-        BRUME_TRY(brume_ledger_recall(ledger, one_key, &found, error));
+        BRUME_TRY(brume_ledger_recall(ledger, one_key, &found, NULL, error));
         if (!found)
             return BRUME_OK;
         bool good = from_json(found, &one);

@@ -11,6 +11,7 @@
 #include "query/plan/plan_limit.h"
 #include "query/plan/show_plan.h"
 #include "query/plan/target.h"
+#include "query/release/ask.h"
 #include "query/release/prepare.h"
 #include "query/release/present_parts.h"
 #include "query/sql/formula.h"
@@ -159,17 +160,20 @@ static bool add_where(const brume_plan *plan, json_t *made)
 
 /* Is there an answer to the same question at the same price? It can be read again for free. */
 static brume_status add_recorded(brume_ledger *ledger, const brume_question *question,
-                                 const brume_plan *plan, json_t *made, brume_error *error)
+                                 const brume_plan *plan, const brume_payment *payment, json_t *made,
+                                 brume_error *error)
 {
-    char key[65];
+    char key[65], read[BRUME_WHEN_TEXT];
+    bool anew = false;
     json_t *record = NULL;
     BRUME_TRY(brume_question_key(question, plan, key, error));
-    BRUME_TRY(brume_ledger_recall(ledger, key, &record, error));
-    bool is_recorded = record != NULL;
+    BRUME_TRY(brume_recall_question(ledger, key, payment, &record, read, &anew, error));
+    const char *version = json_string_value(json_object_get(record, "data_version"));
+    bool good =
+        json_object_set_new(made, "recorded", json_boolean(record)) == 0 &&
+        (!record || json_object_set_new(made, "as_of", brume_as_of_json(read, version)) == 0);
     json_decref(record);
-    return json_object_set_new(made, "recorded", json_boolean(is_recorded)) == 0
-               ? BRUME_OK
-               : brume_no_memory(error, "the explanation");
+    return good ? BRUME_OK : brume_no_memory(error, "the explanation");
 }
 
 /* Those whose budgets pay, each once. */
@@ -221,7 +225,7 @@ brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
             status = brume_no_memory(error, "the explanation");
         }
         if (status == BRUME_OK)
-            status = add_recorded(ledger, question, plan, made, error);
+            status = add_recorded(ledger, question, plan, payment, made, error);
     }
     brume_terms_close(terms);
     brume_query_plan_close(plan);

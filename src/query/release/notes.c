@@ -416,6 +416,8 @@ json_t *brume_query_answer_notes(const brume_query_answer *answer)
     bool good = list != NULL;
     if (good && (answer->is_public || answer->is_dummy))
         return list;
+    if (good && answer->cached && *answer->read)
+        good = add(list, "This answer is %s.", brume_as_of(answer->read).text);
     good = good && add_threshold(list, answer) && add_extremes(list, answer);
     for (int kind = 0; good && kind < NOTE_KINDS; kind++)
         good = add_kind(list, answer, (note_kind)kind);

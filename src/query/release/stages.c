@@ -334,8 +334,13 @@ static brume_status ask_stage(stages *all, size_t i, brume_bits *bits, const bru
                               json_t *list, paid *so_far, brume_error *error)
 {
     brume_query_answer *answer = NULL;
-    BRUME_TRY(brume_ask(all->ledger, all->scalars[i].sql, &all->first, NULL, bits, watch, &answer,
-                        error));
+    brume_payment payment = all->first;
+    if (all->list[i].repeated) { /* by the answer that is recorded now, however it was paid for */
+        payment.fresh = false;
+        payment.max_age = 0;
+    }
+    BRUME_TRY(
+        brume_ask(all->ledger, all->scalars[i].sql, &payment, NULL, bits, watch, &answer, error));
     brume_status status = BRUME_OK;
     if (answer->row_count != 1 || answer->column_count != 1)
         status = brume_fail(error, BRUME_EUNSUPPORTED, NULL, "a scalar subquery has one value");

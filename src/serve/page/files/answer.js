@@ -42,15 +42,16 @@ function priceChips(answer, madeUp) {
   return [h("span", { class: "chip cost" }, `cost ${costText(answer.cost)}`)];
 }
 
-/** A card with the answer. `madeUp`: it is of a dummy run; `sql`: what was asked, which is not what the editor has later. */
-export function answerCard(answer, { madeUp = false, title = "Answer", sql = "" } = {}) {
+/** A card with the answer. `madeUp`: it is of a dummy run; `sql`: what was asked, which is not what the editor has later; `again` asks anew, for a price. */
+export function answerCard(answer, { madeUp = false, title = "Answer", sql = "", again = null } = {}) {
   const left = answer.remaining && !madeUp ? h("span", { class: "soft small" }, `left: ${typeof answer.remaining.rho === "number" ? `ρ ${leftText(answer.remaining.rho)}` : `ε ${leftText(answer.remaining.epsilon)}`}`,
     answer.remaining.delta ? `, δ ${leftText(answer.remaining.delta)}` : "") : null;
   const notes = remarks(answer);
   if (sql) notes.unshift(h("p", { class: "sql" }, sql.replace(/\s+/g, " ")));
   const heading = h("h2", { tabindex: "-1" }, madeUp ? "Rehearsal on made-up data" : title);
   const card = h("section", { class: `card answer${madeUp ? " made-up" : ""}`, "aria-label": madeUp ? "Rehearsal" : "Answer" },
-    h("div", { class: "bar" }, heading, priceChips(answer, madeUp), left, h("div", { class: "end" }, downloads(answer))),
+    h("div", { class: "bar" }, heading, priceChips(answer, madeUp), left, h("div", { class: "end" },
+      again && answer.cached && !madeUp ? h("button", { class: "slight spends", type: "button", onclick: again }, `Ask again, spends ${costText(answer.cost)}`) : null, downloads(answer))),
     madeUp ? h("p", { class: "note" }, "These rows were made from the policy alone: the shape of the answer is right, the numbers mean nothing.") : null,
     charts(answer, madeUp), table(answer), notes.length ? h("div", { class: "foot" }, notes) : null);
   return { card, heading, text: `${madeUp ? "Rehearsal" : "Answer"}: ${count(answer.rows.length, "row")}, ${madeUp || answer.cached ? "free" : `cost ${costText(answer.cost)}`}` };

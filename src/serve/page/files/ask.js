@@ -435,9 +435,14 @@ class AskView {
     return this.run(this.button, "Asking…", (question, ticket) => this.askAndRemember(question, ticket), { madeUp: false });
   }
 
+  /** The same question at the same price, paid for once more: the data may have changed. */
+  askAnew() {
+    return this.run(this.button, "Asking…", (question, ticket) => this.askAndRemember(question, ticket, true), { madeUp: false });
+  }
+
   /** What was paid for is read again by its charge: a request that has no price in it. */
-  async askAndRemember(question, ticket) {
-    const answer = await api.query(question, ticket);
+  async askAndRemember(question, ticket, fresh = false) {
+    const answer = await api.query(fresh ? { ...question, fresh } : question, ticket);
     try {
       const charge = (await api.history()).events.reverse().find((one) => one.sql === question.sql && one.state === "committed" && one.cost &&
         ["epsilon", "delta", "rho"].every((word) => one.cost[word] === answer.cost[word]));
@@ -460,7 +465,7 @@ class AskView {
     this.failed = false;
     this.names.open = false;
     this.recent.hidden = true;
-    const { card, heading, text } = answerCard(answer, options);
+    const { card, heading, text } = answerCard(answer, { ...options, again: options.madeUp === false ? () => this.askAnew() : null });
     clear(this.answer, card);
     if (!focus) return;
     announce(text);
