@@ -6,7 +6,8 @@
 The file has 50,000 patients with 400,000 visits, one of them with 1,065 (hospital.csv: how many patients
 have how many visits), in eight wards; those with more than 150 visits come for dialysis mostly. Each
 ledger is asked for the number of visits once; then one ledger three times at slightly other prices, with
-what `explain` announced before each. Printed: the bar that is shown, in order, how often it covers the
+what `explain` announced before each. A table of 10,000 people with one row each is asked for its number at
+epsilon 1, on as many ledgers: how often is it said that some may have more? Printed: the bar that is shown, in order, how often it covers the
 truth, the greatest error, and of the three questions announced and shown bar.
 """
 import csv
@@ -54,6 +55,18 @@ def register(folder, ledger):
           "--bounds", "cost=0..20000", "--domain", "ward=" + ",".join(WARDS))
 
 
+def one_row_each(folder):
+    with open(os.path.join(folder, "people.csv"), "w", encoding="ascii") as out:
+        out.write("person\n" + "".join(f"p{i}\n" for i in range(10000)))
+    said = 0
+    for number in range(LEDGERS):
+        ledger = os.path.join(folder, f"people{number}.ledger")
+        brume(folder, ledger, "register", "people", "people.csv", "--unit", "person", "--budget", "epsilon=10")
+        answer = brume(folder, ledger, "query", "SELECT COUNT(*) AS n FROM people", "--epsilon", "1")
+        said += "cut_hidden" in answer["columns"][0]
+    print(f"10,000 people with one row each, epsilon 1, {LEDGERS} ledgers: {said} say that some may have more, unseen")
+
+
 def bar(column):
     return column["error_95"] + (column.get("cut_allowance") or 0)
 
@@ -82,6 +95,7 @@ def main():
             text = "not known" if announced is None else (
                 f"{announced[0]:.0f} to {announced[1]:.0f}" if isinstance(announced, list) else f"{announced:.0f}")
             print(f"question {i + 1} on one ledger: announced {text}, shown {shown:.0f}")
+        one_row_each(folder)
 
 
 main()
