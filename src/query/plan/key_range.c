@@ -133,11 +133,31 @@ static int64_t floor_divide(int64_t number, int64_t by)
     return number / by - (number % by < 0);
 }
 
+/* Declared bounds of a time: groups are of what lies between them. Of a timestamp the last day is a
+ * whole one, since its bound may be its midnight. */
+static void take_declared(limits *all)
+{
+    const brume_expression *of = all->of;
+    bool is_date = of->type.kind == BRUME_TYPE_DATE;
+    if (of->operation != BRUME_OPERATION_COLUMN || of->relation->kind != BRUME_RELATION_TABLE ||
+        (!is_date && of->type.kind != BRUME_TYPE_TIMESTAMP))
+        return;
+    const brume_expression *inside = of->relation->columns[of->column].inside;
+    if (inside->operation != BRUME_OPERATION_CLAMP)
+        return;
+    int64_t unit = is_date ? BRUME_MICROSECONDS_OF_DAY : 1;
+    int64_t low = (int64_t)inside->bounds.low * unit, high = (int64_t)inside->bounds.high * unit;
+    take_low(all, low);
+    take_high(all,
+              (floor_divide(high, BRUME_MICROSECONDS_OF_DAY) + 1) * BRUME_MICROSECONDS_OF_DAY - 1);
+}
+
 static bool find_limits(brume_row_scope scope, const brume_expression *of, limits *all)
 {
     *all = (limits){.of = brume_key_without_widening(of)};
     while (all->of) {
         brume_scope_conditions(scope, take_limit, all);
+        take_declared(all);
         all->of = brume_scope_inside(scope, all->of, &scope);
         all->of = all->of ? brume_key_without_widening(all->of) : NULL;
     }

@@ -17,8 +17,10 @@ bool brume_key_is_same(const brume_expression *key, const brume_expression *node
 bool brume_key_is_constant(const brume_expression *node);
 
 /* The least and the largest whole number or day (also of a timestamp) that `of` can be where WHERE
- * and inner joins hold, those of subqueries too where it is a column of one; false: one of them is
- * not said, or they leave nothing. */
+ * and inner joins hold, those of subqueries too where it is a column of one, and within the bounds
+ * that are declared of a date or a timestamp; false: one of them is not said, or they leave
+ * nothing.
+ */
 bool brume_key_limits(brume_row_scope scope, const brume_expression *of, int64_t *low,
                       int64_t *high);
 
