@@ -108,6 +108,35 @@ static void where_nobody_is_cut_nothing_is_said(void **state)
                                     "have more. ± does not include what that changes.");
 }
 
+static void what_a_bar_allows_for_is_not_said_to_be_missing(void **state)
+{
+    (void)state;
+    brume_answer_column mean = count_of_visits(96, NAN, NAN);
+    mean.side = BRUME_SIDE_EITHER;
+    mean.cut_units = 40;
+    mean.cut_in_bar = true;
+    assert_string_equal(note(mean), "");
+    mean.reach = 3072;
+    assert_string_equal(note(mean), "Each patient counts with at most 96 visits; ± allows for what "
+                                    "is beyond, if nobody has more than 3,072.");
+    mean.cut_hidden = 284;
+    assert_string_equal(note(mean),
+                        "Each patient counts with at most 96 visits; ± allows for what is beyond, "
+                        "if nobody has more than 3,072. If fewer than 285 patients have far more "
+                        "visits than 96, nobody can see it; the true value may then lie outside.");
+    brume_answer_column median = mean;
+    median.cut_hidden = NAN;
+    median.rank_error_95 = 40;
+    brume_query_answer *answer = answer_of(1);
+    put(answer, 1, median);
+    const char *said = notes_of(answer);
+    assert_non_null(strstr(said, "The visits of one patient weigh no more than 96; the interval "
+                                 "allows for what is beyond, if nobody has more than 3,072."));
+    brume_answer_column count = count_of_visits(3, 0.27, NAN);
+    assert_string_equal(note(count), "Each patient counts with at most 3 visits. Hardly any visits "
+                                     "beyond that are left out; ± includes them.");
+}
+
 static void what_nobody_counted_is_not_in_the_bar(void **state)
 {
     (void)state;
@@ -253,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_limit_cuts_is_said_with_direction_and_size),
         cmocka_unit_test(where_nobody_is_cut_nothing_is_said),
+        cmocka_unit_test(what_a_bar_allows_for_is_not_said_to_be_missing),
         cmocka_unit_test(what_nobody_counted_is_not_in_the_bar),
         cmocka_unit_test(columns_of_which_the_same_is_said_share_a_note),
         cmocka_unit_test(no_bias_is_without_a_reason),

@@ -215,14 +215,20 @@ static char *grouped(char *text)
     return out;
 }
 
+/* Is the cell noise alone, or so small that it may be? */
+static bool is_too_few(const brume_query_answer *answer, size_t cell)
+{
+    return answer->too_few && answer->too_few[cell];
+}
+
 char *brume_cell_text(const brume_query_answer *answer, size_t cell, const char *null, bool exactly)
 {
     const brume_answer_column *column = &answer->columns[cell % answer->column_count];
     const brume_value *value = &answer->values[cell];
     if (answer->totals && answer->totals[cell])
         return strdup("total");
-    if (answer->too_few && answer->too_few[cell])
-        return strdup(exactly ? null : "too few");
+    if (is_too_few(answer, cell) && !exactly)
+        return strdup("too few");
     if (column->period && value->kind == BRUME_VALUE_TEXT)
         return period_text(value->text, column->period);
     char *text = value_text(value, null, exactly);
@@ -277,7 +283,17 @@ static bool is_barred(const brume_query_answer *answer, size_t cell)
     const brume_value *value = &answer->values[cell];
     return !answer->columns[cell % answer->column_count].is_key &&
            value->kind == BRUME_VALUE_NUMBER && isfinite(value->number) &&
-           !isnan(brume_query_answer_bar(answer, cell));
+           !is_too_few(answer, cell) && !isnan(brume_query_answer_bar(answer, cell));
+}
+
+/* The bar of a cell that is too few, which has no decimals to follow; nothing where there is none.
+ */
+static number_texts bar_alone(double error)
+{
+    number_texts out = {"", ""};
+    if (!isnan(error))
+        brume_text_group(brume_rounded_up(error).text, out.error, sizeof out.error);
+    return out;
 }
 
 static void write_cells(brume_table *table, const brume_query_answer *answer, size_t row)
@@ -297,10 +313,9 @@ static void write_cells(brume_table *table, const brume_query_answer *answer, si
         free(text);
         if (interval)
             brume_table_cell(table, "%s", interval);
-        else if (!answer->columns[i].is_key && !isnan(error))
-            brume_table_cell(table, "%s", brume_rounded_up(error).text);
-        else if (has_bars(answer, i) && answer->too_few && answer->too_few[cell])
-            brume_table_cell(table, "%s", "");
+        else if (!answer->columns[i].is_key &&
+                 (!isnan(error) || (has_bars(answer, i) && is_too_few(answer, cell))))
+            brume_table_cell(table, "%s", bar_alone(error).error);
         else if (has_bars(answer, i))
             write_statement(table, &answer->columns[i]);
         free(interval);
@@ -360,10 +375,10 @@ static void write_html_row(FILE *out, const brume_query_answer *answer, size_t r
     for (size_t i = 0; i < answer->column_count; i++) {
         size_t cell = row * answer->column_count + i;
         bool barred = is_barred(answer, cell), is_key = answer->columns[i].is_key;
-        number_texts shown = {"", ""};
+        double error = brume_query_answer_bar(answer, cell);
+        number_texts shown = bar_alone(is_too_few(answer, cell) ? error : NAN);
         if (barred)
-            shown =
-                number_and_error(answer->values[cell].number, brume_query_answer_bar(answer, cell));
+            shown = number_and_error(answer->values[cell].number, error);
         char *text = barred ? NULL : brume_cell_text(answer, cell, "", false);
         char *interval = interval_text(answer, cell);
         write_html_cell(out, "td", !is_key, text ? text : shown.value);

@@ -93,13 +93,13 @@ static brume_choice_step step_of(const brume_found_limit *limit)
 
 /* ---- which limit it is ---- */
 
-/* By the rule, over so many groups, where `noise` is the scale for a limit of 1. */
-static brume_status decide(brume_found_limit *limit, double noise, bool gaussian, double groups,
+/* By the rule, over so many groups; `noise_95`: the half-width of a number under a limit of 1. */
+static brume_status decide(brume_found_limit *limit, double noise_95, bool gaussian, double groups,
                            brume_error *error)
 {
     uint64_t ceiling = limit->of->ceiling;
     brume_looks looks = brume_found_looks(limit);
-    brume_limit_cost cost = {.noise_95 = noise * (gaussian ? 1.959964 : 2.995732),
+    brume_limit_cost cost = {.noise_95 = noise_95,
                              .gaussian = gaussian,
                              .cut_share = brume_limit_cut_share(groups, limit->of->norm),
                              .ceiling = ceiling};
@@ -110,22 +110,48 @@ static brume_status decide(brume_found_limit *limit, double noise, bool gaussian
     return BRUME_OK;
 }
 
+/* Of a scale: half-width at 95 %. */
+static double width_of(double scale, bool gaussian)
+{
+    return scale * (gaussian ? 1.959964 : 2.995732);
+}
+
+/* About how far off in rows the interval of a quantile, or a mode, is under a limit of 1 (rank.h):
+ * 2,600 cells at most, where values are within 2^20. */
+static double width_of_selection(const brume_measure *measure, brume_noise_kind noise)
+{
+    brume_measure one = *measure;
+    double values = (double)measure->high - (double)measure->low + 1;
+    one.scale = 1 / measure->noise;
+    if (measure->kind == BRUME_MEASURE_MODE)
+        return log(20 * values) / one.scale;
+    return log(40 * fmin(values, 2600)) / brume_interval_rate_down(&one, noise);
+}
+
 brume_status brume_terms_decide(const brume_terms *terms, size_t index, brume_found_limit *limit,
                                 brume_error *error)
 {
     const brume_plan *plan = terms->plan;
-    double noise = 0;
-    for (size_t i = 0; i < plan->measure_count; i++)
-        if (brume_plan_limit_index(plan, i) == (int)index)
-            noise = fmax(noise, terms->measures[i].noise);
-    return decide(limit, noise, plan->noise != BRUME_NOISE_DISCRETE_LAPLACE, terms->groups, error);
+    bool gaussian = plan->noise != BRUME_NOISE_DISCRETE_LAPLACE;
+    double summed = 0, selected = 0; /* counts and sums have their limit, whoever else follows it */
+    for (size_t i = 0; i < plan->measure_count; i++) {
+        const brume_measure *measure = &terms->measures[i];
+        if (brume_plan_limit_index(plan, i) != (int)index)
+            continue;
+        if (brume_measure_has_interval(measure) || measure->kind == BRUME_MEASURE_MODE)
+            selected = fmax(selected, width_of_selection(measure, plan->noise));
+        else
+            summed = fmax(summed, width_of(measure->noise, gaussian));
+    }
+    return decide(limit, summed > 0 ? summed : selected, gaussian, terms->groups, error);
 }
 
 brume_status brume_terms_decide_distinct(const brume_terms *terms, size_t measurement,
                                          brume_found_limit *limit, brume_error *error)
 {
     bool gaussian = terms->plan->measurements[measurement].noise != BRUME_NOISE_DISCRETE_LAPLACE;
-    return decide(limit, terms->distinct[measurement].scale, gaussian, terms->groups, error);
+    return decide(limit, width_of(terms->distinct[measurement].scale, gaussian), gaussian,
+                  terms->groups, error);
 }
 
 /* ---- making terms ---- */
@@ -522,6 +548,21 @@ double brume_selection_width(const brume_measure *measure, double rate, double b
     return levels * (log(width / beta * (double)m) + 32 * M_LN2) / rate;
 }
 
+bool brume_terms_allows_for_cut(const brume_terms *terms, size_t measure)
+{
+    const brume_measure *one = &terms->measures[measure];
+    const brume_found_limit *limit = brume_terms_measure_limit(terms, measure);
+    return (brume_measure_has_interval(one) || one->kind == BRUME_MEASURE_MODE) && limit &&
+           brume_found_is_counted(limit);
+}
+
+double brume_terms_cut_of_selection(const brume_terms *terms, size_t measure)
+{
+    return brume_terms_allows_for_cut(terms, measure)
+               ? brume_terms_measure_limit(terms, measure)->choice.allowance
+               : 0;
+}
+
 brume_selection_error brume_terms_selection_error(const brume_terms *terms, size_t index)
 {
     const brume_measure *measure = &terms->measures[index];
@@ -529,7 +570,8 @@ brume_selection_error brume_terms_selection_error(const brume_terms *terms, size
     if (measure->kind == BRUME_MEASURE_QUANTILES) {
         known.rank_95 = brume_selection_width(measure, measure->scale, 0.05);
     } else if (measure->kind == BRUME_MEASURE_MODE) {
-        known.count_95 = brume_selection_width(measure, measure->scale, 0.05);
+        known.count_95 = brume_selection_width(measure, measure->scale, 0.05) +
+                         brume_terms_cut_of_selection(terms, index);
     } else if (measure->kind == BRUME_MEASURE_PRIVATE_MODE) {
         const double scale[] = {measure->scale, measure->scale}, signs[] = {1, -1};
         brume_noise_kind noise = brume_measure_noise(measure, terms->plan->noise);

@@ -142,12 +142,20 @@ double brume_terms_width_at(const brume_terms *terms, size_t measure, double lim
  */
 typedef struct brume_selection_error {
     double rank_95;  /* of a quantile: with probability 95 % its rank is within this many rows */
-    double count_95; /* of a declared mode: it has at most this many rows fewer than the true one */
+    double count_95; /* of a declared mode: it has at most this many rows fewer than the true one,
+                        those that limits may have cut of it included */
     double gap_95;   /* of an undeclared mode: two given values whose units differ by more come out
                         in the wrong order in 5 % at most */
 } brume_selection_error;
 
 brume_selection_error brume_terms_selection_error(const brume_terms *terms, size_t measure);
+
+/* Does what is said of a quantile (its interval) or a declared mode (count_95) allow for what its
+ * limit cuts? */
+bool brume_terms_allows_for_cut(const brume_terms *terms, size_t measure);
+
+/* In rows of one group: so many may be left out (limit/bar.h); 0 where that is not allowed for. */
+double brume_terms_cut_of_selection(const brume_terms *terms, size_t measure);
 
 /* With probability 1 - beta a quantile's rank is within this many rows, or a declared mode has not
  * more rows fewer than the true one; at this rate. Rows of units above the limit count less. */

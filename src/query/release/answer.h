@@ -76,7 +76,8 @@ typedef struct brume_answer_column {
                                      arithmetic: several limits */
     bool limit_not_found;         /* too few units for the price */
     bool cut_not_known;           /* so many may be cut that no estimate is given: it has no bar */
-    bool biased;                  /* limits or bounds may move it */
+    bool cut_in_bar; /* of a mean, a quantile or a mode: its bar allows for what limits cut */
+    bool biased;     /* limits or bounds may move it */
     double rank_error_95, count_error_95, gap_95; /* of quantiles and modes, in place of error_95 */
     double quantile;   /* of MIN and MAX: the quantile that is shown in their place */
     int64_t threshold; /* of a mode of undeclared values */
@@ -100,7 +101,8 @@ typedef struct brume_query_answer {
                                     whole where no column has any */
     bool *totals;  /* NULL, or of the same shape: a key that is NULL because the row is of a
                       grouping set without it, a margin */
-    bool *too_few; /* ... a value that is NULL because it would be noise alone */
+    bool *too_few; /* ... a value that is NULL because it would be noise alone, or a count, a sum or
+                      a share that is no larger than its bar */
     bool *near;    /* NULL, or which rows had hardly enough units to be shown */
     size_t row_count;
     bool errors_vary; /* some column's error is not the same in all rows */

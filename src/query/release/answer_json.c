@@ -104,7 +104,8 @@ static bool write_limit(const brume_answer_column *column, json_t *json)
            set(json, "cut_units", real_or_null(column->cut_units)) &&
            set(json, "cut_allowance", real_or_null(column->cut_allowance)) &&
            (!column->limit_not_found || set(json, "limit_found", json_false())) &&
-           (!column->cut_not_known || set(json, "cut_known", json_false()));
+           (!column->cut_not_known || set(json, "cut_known", json_false())) &&
+           (!column->cut_in_bar || set(json, "cut_in_bar", json_true()));
 }
 
 static bool write_value_column(const brume_answer_column *column, json_t *json)
@@ -417,6 +418,7 @@ static brume_status read_column(const json_t *json, brume_answer_column *column,
     column->side = (brume_answer_side)word_index(side_words, json_object_get(json, "true_if_cut"));
     column->clamps = json_is_true(json_object_get(json, "clamps"));
     column->cut_not_known = json_is_false(json_object_get(json, "cut_known"));
+    column->cut_in_bar = json_is_true(json_object_get(json, "cut_in_bar"));
     read_numbers(json, column_numbers, COLUMN_NUMBERS, column);
     read_numbers(json_object_get(json, "bias"), bias_numbers, BIAS_NUMBERS, &column->bias);
     return BRUME_OK;

@@ -193,16 +193,17 @@ static bool ranks_alike(const brume_measure *a, const brume_measure *b)
 }
 
 /* A quantile and its interval, for half of the price each. What is shown lies in the interval. */
-static brume_status draw_quantile(const brume_terms *terms, const brume_measure *measure,
-                                  const brume_ranked *list, const brume_cells *cells,
-                                  brume_bits *bits, int64_t out[3], brume_error *error)
+static brume_status draw_quantile(const brume_terms *terms, size_t index, const brume_ranked *list,
+                                  const brume_cells *cells, brume_bits *bits, int64_t out[3],
+                                  brume_error *error)
 {
+    const brume_measure *measure = &terms->measures[index];
     const int64_t *fraction = measure->fractions[0];
     BRUME_TRY(brume_rank_in(bits, list, measure->low, measure->high, fraction[0], fraction[1],
                             measure->scale, &out[0], error));
     BRUME_TRY(brume_rank_interval(bits, list, cells, fraction[0], fraction[1],
-                                  brume_interval_rate_down(measure, terms->plan->noise), &out[1],
-                                  error));
+                                  brume_interval_rate_down(measure, terms->plan->noise),
+                                  brume_terms_cut_of_selection(terms, index), &out[1], error));
     out[0] = out[0] < out[1] ? out[1] : out[0] > out[2] ? out[2] : out[0];
     return BRUME_OK;
 }
@@ -228,8 +229,8 @@ static brume_status draw_quantiles(const brume_terms *terms, brume_drawn *drawn,
                                 points, &list, error));
     for (size_t i = first; status == BRUME_OK && i < plan->measure_count; i++)
         if (ranks_alike(measure, &terms->measures[i]))
-            status = draw_quantile(terms, &terms->measures[i], &list, cells, bits,
-                                   selected_in(plan, drawn, i, group), error);
+            status = draw_quantile(terms, i, &list, cells, bits, selected_in(plan, drawn, i, group),
+                                   error);
     brume_ranked_close(&list);
     return status;
 }

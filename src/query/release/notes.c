@@ -107,9 +107,15 @@ static void write_cut(FILE *out, const brume_answer_column *column, const brume_
     bool reaches = isfinite(column->reach);
     if (!(column->cut_allowance > 0))
         return;
-    fprintf(out, ". %s %s%s%s beyond that %s left out; ± includes %s", reaches ? "Up to" : "About",
-            about(column->cut_allowance).text, amount ? "" : " ", noun_of(column, words),
-            amount ? "is" : "are", amount ? "it" : "them");
+    if (!amount && column->cut_allowance < 1)
+        fprintf(out, ". Hardly any %s beyond that are left out; ± includes them",
+                noun_of(column, words));
+    else
+        fprintf(out, ". %s %s%s%s beyond that %s left out; ± includes %s",
+                reaches ? "Up to" : "About",
+                about(amount ? column->cut_allowance : ceil(column->cut_allowance)).text,
+                amount ? "" : " ", noun_of(column, words), amount ? "is" : "are",
+                amount ? "it" : "them");
     if (reaches)
         fprintf(out, ", if nobody has more than %s", exactly(column->reach).text);
 }
@@ -121,7 +127,8 @@ static void write_hidden(FILE *out, const brume_answer_column *column, const bru
     if (!(column->cut_hidden > 0))
         return;
     bool several = column->cut_hidden > 1;
-    const char *noun = noun_of(column, words), *far = column->cut_allowance > 0 ? "far " : "";
+    bool allowed = column->cut_allowance > 0 || isfinite(column->reach);
+    const char *noun = noun_of(column, words), *far = allowed ? "far " : "";
     fputs(". If ", out);
     if (several)
         fprintf(out, "fewer than %s %s have ", exactly(column->cut_hidden + 1).text, words->units);
@@ -132,7 +139,10 @@ static void write_hidden(FILE *out, const brume_answer_column *column, const bru
     else
         fprintf(out, "%smore%s%s than %s", far, *noun ? " " : "", noun,
                 exactly(column->limit).text);
-    fprintf(out, ", nobody can see it; the true number would then be %s", true_number(column));
+    if (column->cut_in_bar)
+        fputs(", nobody can see it; the true value may then lie outside", out);
+    else
+        fprintf(out, ", nobody can see it; the true number would then be %s", true_number(column));
 }
 
 /* Typed, or the owner's: nobody counted who has more. */
@@ -188,7 +198,23 @@ static void write_several(FILE *out, const brume_answer_column *column, const br
         write_hidden(out, column, words);
 }
 
-/* Of a mean, a quantile or a declared mode. */
+/* Of a mean, a quantile or a declared mode whose bar allows for what limits cut. */
+static void write_allowed(FILE *out, const brume_answer_column *column, const brume_words *words)
+{
+    bool cuts = isfinite(column->reach);
+    if (!cuts && !(column->cut_hidden > 0))
+        return;
+    write_limit(out, column, words);
+    if (cuts)
+        fprintf(out, "; %s what is beyond, if nobody has more than %s",
+                !isnan(column->rank_error_95)    ? "the interval allows for"
+                : !isnan(column->count_error_95) ? "the margin allows for"
+                                                 : "± allows for",
+                exactly(column->reach).text);
+    write_hidden(out, column, words);
+}
+
+/* Of those whose bar does not. */
 static void write_weights(FILE *out, const brume_answer_column *column, const brume_words *words)
 {
     if (!(column->cut_units > 0) && !isnan(column->cut_units) && !(column->cut_hidden > 0))
@@ -221,7 +247,9 @@ static void write_limits(FILE *out, const brume_answer_column *column, const bru
                 ". How much some have beyond that cannot be told at this price, so there is "
                 "no ±: %s",
                 pay_more);
-    } else if (!is_total(column))
+    } else if (column->cut_in_bar)
+        write_allowed(out, column, words);
+    else if (!is_total(column))
         write_weights(out, column, words);
     else if (column->cut_allowance > 0 || column->cut_hidden > 0) {
         write_limit(out, column, words);

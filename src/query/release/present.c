@@ -262,6 +262,27 @@ static brume_status set_interval(const brume_answer_table *all, brume_query_answ
     return brume_query_answer_set_interval(answer, row, output, ends, error);
 }
 
+/* A count, a sum of what has one sign, or a share of them that is no larger than its bar cannot be
+ * told from nothing at all: whoever reads the table is told that. The number stays, for those who
+ * add up. */
+static brume_status flag_small(const brume_answer_table *all, brume_query_answer *answer,
+                               brume_error *error)
+{
+    size_t columns = answer->column_count;
+    for (size_t cell = 0; cell < answer->row_count * columns; cell++) {
+        const brume_formula *shown = all->plan->query->outputs[cell % columns].value;
+        double bar = brume_query_answer_bar(answer, cell), whole = 1;
+        if (answer->columns[cell % columns].side == BRUME_SIDE_EITHER &&
+            !brume_present_is_share(shown, all->plan, &whole))
+            continue;
+        if (answer->values[cell].kind == BRUME_VALUE_NUMBER && bar > 0 &&
+            fabs(answer->values[cell].number) <= bar)
+            BRUME_TRY(brume_query_answer_flag(answer, &answer->too_few, cell / columns,
+                                              cell % columns, error));
+    }
+    return BRUME_OK;
+}
+
 static brume_status copy_rows(const brume_answer_table *all, brume_query_answer *answer,
                               brume_error *error)
 {
@@ -307,6 +328,8 @@ static brume_status make_answer(const brume_answer_table *all, brume_query_answe
     brume_status status = brume_present_columns(all, answer, error);
     if (status == BRUME_OK)
         status = copy_rows(all, answer, error);
+    if (status == BRUME_OK)
+        status = flag_small(all, answer, error);
     if (status != BRUME_OK) {
         brume_query_answer_close(answer);
         return status;

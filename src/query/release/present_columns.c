@@ -140,15 +140,20 @@ static void add_cut(const brume_answer_table *all, brume_answer_column *column, 
     }
 }
 
-/* The bars of a mean's rows allow for what is cut of its number and its sum. What they do not cover
- * is said of both. */
-static void add_cut_of_mean(const brume_answer_table *all, brume_answer_column *column,
-                            const brume_plan_aggregate *from)
+/* The bars of a mean's rows allow for what is cut of its number and its sum, the interval of a
+ * quantile and the margin of a mode for what is cut of the number of values. What they do not cover
+ * is said of all. */
+static void add_cut_in_bar(const brume_answer_table *all, brume_answer_column *column,
+                           const brume_plan_aggregate *from)
 {
-    int measures[] = {from->count, from->direct, from->second};
+    int measures[] = {from->selection >= 0 ? from->selection : from->count, from->direct,
+                      from->second};
+    column->cut_in_bar = true;
     for (size_t i = 0; i < 3 && measures[i] >= 0; i++) {
         const brume_found_limit *limit = brume_terms_measure_limit(all->terms, (size_t)measures[i]);
         const brume_limit_choice *choice = &limit->choice;
+        if (choice->allowance > 0 && isnan(column->reach) && limit->of->of.kind != BRUME_TOTAL_SUM)
+            column->reach = choice->reach;
         if (!(choice->hidden >= MANY * count_of_units(all, limit, from->count)))
             continue;
         column->cut_hidden = fmax(column->cut_hidden, ceil(choice->hidden)); /* skips NaN */
@@ -185,11 +190,12 @@ static void add_limit(const brume_answer_table *all, brume_answer_column *column
         return;
     column->cut_units = ceil(limit->choice.hidden);
     column->biased = limit->choice.allowance > 0 || clamps(plan, aggregate);
-    if (from->direct >= 0 && from->count >= 0)
-        add_cut_of_mean(all, column, from);
+    if ((from->direct >= 0 && from->count >= 0) ||
+        (from->selection >= 0 && brume_terms_allows_for_cut(all->terms, (size_t)from->selection)))
+        add_cut_in_bar(all, column, from);
     else if (by_rows || (from->centred < 0 && from->selection < 0))
         add_cut(all, column, aggregate, limit, by_rows, step);
-    /* of other means, of quantiles and modes nothing is known but the units */
+    /* of other means, and of quantiles that are drawn together, nothing is known but the units */
 }
 
 /* What the limit of an aggregate is a number of, who set it, and what its cut hides. */

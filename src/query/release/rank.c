@@ -228,26 +228,30 @@ static void make_end_runs(runs *all, const brume_ranked *list, const brume_cells
         add_run(all, 1, at_most_zero((brume_i128)den * (brume_i128)whole - target));
 }
 
-/* b of the header, in units of 1/den of a weight, rounded up: any constant is as private. */
+/* b of the header, in units of 1/den of a weight, rounded up: any constant is as private. The rank
+ * of the quantile of all rows, among those that are left, is at most (1 - q) cut lower than qN, and
+ * at most q cut higher: `share` of the cut. */
 static brume_i128 offset_of(const brume_ranked *list, const brume_cells *cells, int64_t den,
-                            double rate)
+                            double rate, double share, double cut)
 {
-    double rows = (log((double)cells->count) + log(40)) / rate;
+    double rows = (log((double)cells->count) + log(40)) / rate + share * cut;
     double weights = ldexp(rows, list->weighted ? BRUME_LIMIT_WEIGHT_BITS : 0);
     return (brume_i128)ceil(fmin(weights * (double)den * (1 + 0x1p-40), 0x1p100));
 }
 
 brume_status brume_rank_interval(brume_bits *bits, const brume_ranked *list,
                                  const brume_cells *cells, int64_t num, int64_t den, double rate,
-                                 int64_t out[2], brume_error *error)
+                                 double cut, int64_t out[2], brume_error *error)
 {
     runs room;
     int64_t place[2] = {0, 0};
     brume_i128 aim = (brume_i128)num * (brume_i128)list->upto[list->count];
-    brume_i128 offset = offset_of(list, cells, den, rate);
+    double q = (double)num / (double)den;
+    brume_i128 below = offset_of(list, cells, den, rate, 1 - q, cut);
+    brume_i128 above = offset_of(list, cells, den, rate, q, cut);
     brume_status status = open_runs(list->count + 1, &room, error);
     for (int upper = 0; status == BRUME_OK && upper < 2; upper++) {
-        make_end_runs(&room, list, cells, upper ? aim + offset : aim - offset, den, upper);
+        make_end_runs(&room, list, cells, upper ? aim + above : aim - below, den, upper);
         status = choose(bits, &room, 0, den, rate_per_weight(list, rate), &place[upper], error);
     }
     close_runs(&room);

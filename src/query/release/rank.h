@@ -41,15 +41,17 @@ BRUME_MUST_USE brume_status brume_cells_open(int64_t low, int64_t high, brume_ce
 void brume_cells_close(brume_cells *cells);
 
 /* An interval that holds the quantile q = num/den with a chance of 95 %: P[out[0] <= v <= out[1]]
- * >= 0.95 where #{x < v} <= qN <= #{x <= v}. Both ends are drawn by themselves, at this rate: with
- * b = ln(40 cells)/rate (rounded up to whole steps of the utility) the lower one is the first value
- * of a cell [g, h) with probability proportional to exp(rate * u), u = -max(0, #{x < g} - qN + b,
- * qN - b - #{x < h}); or `low`, for ranks below all cells, u = -max(0, qN - b). The upper one is
- * the last value of a cell, with -b for b; or `high`, for ranks above all cells, u = -max(0, N - qN
- * - b). */
+ * >= 0.95 where #{x < v} <= qN <= #{x <= v}; and as surely that of all rows, where limits have left
+ * out rows of the list that weigh no more than `cut`. Both ends are drawn by themselves, at this
+ * rate: with b = ln(40 cells)/rate + (1 - q) cut (rounded up to whole steps of the utility) the
+ * lower one is the first value of a cell [g, h) with probability proportional to exp(rate * u), u =
+ * -max(0, #{x < g} - qN + b, qN - b - #{x < h}); or `low`, for ranks below all cells, u = -max(0,
+ * qN - b). The upper one is the last value of a cell, with -b for b, where b has q cut; or `high`,
+ * for ranks above all cells, u = -max(0, N - qN - b). */
 BRUME_MUST_USE brume_status brume_rank_interval(brume_bits *bits, const brume_ranked *list,
                                                 const brume_cells *cells, int64_t num, int64_t den,
-                                                double rate, int64_t out[2], brume_error *error);
+                                                double rate, double cut, int64_t out[2],
+                                                brume_error *error);
 
 /* Several quantiles, ascending: the middle one on all values, then each side on its own part, at
  * the same rate. `breaker` (one per value, uniform) splits equal values in the right proportion.
