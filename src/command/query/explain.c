@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "command/ledger/open_ledger.h"
+#include "base/text.h"
+#include "command/frame/readable.h"
 #include "command/frame/table.h"
 #include "command/frame/wrap.h"
 #include "query/release/explain.h"
@@ -138,48 +140,146 @@ static void write_ladder(char *text, size_t size, const json_t *ladder)
     }
 }
 
-static void write_limit(FILE *out, const json_t *one)
+typedef struct grouped {
+    char text[2 * sizeof(brume_number_text)];
+} grouped;
+
+/* 2,661,710 */
+static grouped thousands(const char *number)
+{
+    grouped out;
+    brume_text_group(number, out.text, sizeof out.text);
+    return out;
+}
+
+static grouped rounded(const json_t *number)
+{
+    return thousands(brume_rounded_up(json_number_value(number)).text);
+}
+
+static const char *word_of(const json_t *explanation, const char *name)
+{
+    const char *word =
+        json_string_value(json_object_get(json_object_get(explanation, "words"), name));
+    return word ? word : name;
+}
+
+/* "each patient counts with at most 256 visits", or that this is still to be chosen. */
+static void write_most(char *text, size_t size, const json_t *explanation, const char *statistic,
+                       const json_t *limit)
+{
+    const char *unit = word_of(explanation, "unit"), *rows = word_of(explanation, "rows");
+    grouped most = thousands(brume_shortest(json_number_value(limit)).text);
+    bool one = json_number_value(limit) == 1, sum = strcmp(statistic, "sum") == 0;
+    bool groups = strcmp(statistic, "groups") == 0, values = strncmp(statistic, "dist", 4) == 0;
+    const char *counted = groups ? "groups" : values ? "different values" : rows;
+    if (!limit && sum)
+        snprintf(text, size, "how much one %s adds at most is", unit);
+    else if (!limit)
+        snprintf(text, size, "%s how many %s each %s counts is", groups ? "in" : "with", counted,
+                 unit);
+    else if (sum)
+        snprintf(text, size, "each %s adds at most %s,", unit, most.text);
+    else if (one && !groups && !values)
+        snprintf(text, size, "each %s counts once,", unit);
+    else
+        snprintf(text, size, "each %s counts %s at most %s %s,", unit, groups ? "in" : "with",
+                 most.text, one && groups ? "group" : counted);
+}
+
+enum { LONGEST_LINE = 700 };
+
+/* `before`: the line of the limit before it, which is not said twice. */
+static void write_limit(FILE *out, const json_t *explanation, const json_t *one,
+                        char before[LONGEST_LINE])
 {
     static const char *const words[][2] = {{"auto", "chosen privately"},
                                            {"typed", "as typed"},
                                            {"policy", "the owner's ceiling"},
-                                           {"ledger", "chosen before, in the ledger"}};
+                                           {"ledger", "by what earlier queries found"}};
     const char *statistic = json_string_value(json_object_get(one, "statistic"));
     const char *chosen = json_string_value(json_object_get(one, "chosen"));
     const char *earlier = json_string_value(json_object_get(one, "earlier"));
     const json_t *limit = json_object_get(one, "limit");
     const char *how = NULL;
-    char bars[300];
+    char bars[300], most[300], line[LONGEST_LINE];
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         how = strcmp(words[i][0], chosen) == 0 ? words[i][1] : how;
     if (!how)
         return; /* nothing to limit: a unit is counted once */
     if (earlier)
-        how = strcmp(earlier, "noisy") == 0 ? "by what the ledger has; this query looks once more"
-                                            : "chosen privately; nothing was found before";
+        how = strcmp(earlier, "noisy") == 0
+                  ? "by what earlier queries found; this query looks once more"
+                  : "chosen privately; earlier queries found too few to go by";
     write_ladder(bars, sizeof bars, json_object_get(one, "ladder"));
-    brume_write_sentence(out, "what one unit adds to the %s is limited to %s, %s%s", statistic,
-                         limit ? brume_shortest(json_number_value(limit)).text : "T", how, bars);
+    write_most(most, sizeof most, explanation, statistic, limit);
+    snprintf(line, sizeof line, "%s %s%s", most, how, bars);
+    if (strcmp(line, before) != 0)
+        brume_write_sentence(out, "%s", line);
+    snprintf(before, sizeof line, "%s", line);
 }
 
-/* "n: ± 12, or about as much", "n: between ± 11 and ± 1100, by how much one unit has". */
+/* Are all limits known, of this question or from earlier ones? */
+static bool is_known(const json_t *explanation)
+{
+    const json_t *list = json_object_get(explanation, "limit_plan");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (!json_object_get(json_array_get(list, i), "limit"))
+            return false;
+    return true;
+}
+
+/* "n: ± 12, or about as much", "n: between ± 11 and ± 1,100, by how much one patient has". */
 static void write_bars(FILE *out, const json_t *explanation)
 {
     const json_t *columns = json_object_get(explanation, "columns");
+    bool known = is_known(explanation);
     for (size_t i = 0; i < json_array_size(columns); i++) {
         const json_t *column = json_array_get(columns, i), *bar = json_object_get(column, "bar_95");
         const char *name = json_string_value(json_object_get(column, "name"));
-        if (json_is_number(bar))
+        const json_t *rows = json_object_get(column, "bar_rows");
+        if (json_is_number(bar) && rows)
+            brume_write_sentence(out, "%s: about ± %s in a group of %s %s", name, rounded(bar).text,
+                                 rounded(rows).text, word_of(explanation, "rows"));
+        else if (json_is_number(bar))
             brume_write_sentence(out, "%s: %s± %s", name,
                                  json_is_true(json_object_get(column, "bar_about")) ? "about " : "",
-                                 brume_rounded_up(json_number_value(bar)).text);
+                                 rounded(bar).text);
         else if (json_is_array(bar))
             brume_write_sentence(
                 out,
-                "%s: between ± %s and ± %s, depending on how much one unit has; 'brume limits' "
-                "buys the answer to that alone",
-                name, brume_rounded_up(json_number_value(json_array_get(bar, 0))).text,
-                brume_rounded_up(json_number_value(json_array_get(bar, 1))).text);
+                "%s: between ± %s and ± %s, depending on how much one %s has, and longer where "
+                "some have more than 100 %s; 'brume limits' buys the answer to that alone",
+                name, rounded(json_array_get(bar, 0)).text, rounded(json_array_get(bar, 1)).text,
+                word_of(explanation, "unit"), word_of(explanation, "rows"));
+        else if (json_is_null(bar) && known)
+            brume_write_sentence(out,
+                                 "%s: how far off it may be depends on the data, and comes with "
+                                 "the answer",
+                                 name);
+        else if (json_is_null(bar))
+            brume_write_sentence(
+                out, "%s: how far off it may be depends on the data; 'brume limits' buys a look",
+                name);
+    }
+}
+
+/* What a declared ceiling would give: of the first column that it would help. */
+static void write_ceiling(FILE *out, const json_t *explanation)
+{
+    const json_t *columns = json_object_get(explanation, "columns");
+    for (size_t i = 0; i < json_array_size(columns); i++) {
+        const json_t *below = json_object_get(json_array_get(columns, i), "sure_below");
+        if (!below)
+            continue;
+        brume_write_sentence(
+            out,
+            "if the owner knows that no %s has more than %s %s, a declared ceiling (max-rows) "
+            "makes ± shorter, and sure",
+            word_of(explanation, "unit"),
+            thousands(brume_shortest(json_number_value(below)).text).text,
+            word_of(explanation, "rows"));
+        return;
     }
 }
 
@@ -188,8 +288,10 @@ static void write_limits(FILE *out, const json_t *explanation)
     const json_t *list = json_object_get(explanation, "limit_plan");
     double share =
         json_number_value(json_object_get(json_object_get(explanation, "limits"), "share"));
+    char before[LONGEST_LINE] = "";
     for (size_t i = 0; i < json_array_size(list); i++)
-        write_limit(out, json_array_get(list, i));
+        write_limit(out, explanation, json_array_get(list, i), before);
+    write_ceiling(out, explanation);
     if (share > 0)
         brume_write_sentence(
             out,
@@ -211,11 +313,36 @@ static void write_price(FILE *out, const json_t *explanation)
         rule ? " (rule " : "", rule ? rule : "", rule ? ")" : "");
 }
 
+/* Which groups are answered. */
+static void write_groups(FILE *out, const json_t *explanation)
+{
+    const json_t *plan = json_object_get(explanation, "plan");
+    const json_t *shape = json_object_get(explanation, "shape");
+    const json_t *groups = json_object_get(shape, "groups");
+    if (json_object_get(json_array_get(plan, 0), "half_shown_at"))
+        brume_write_sentence(
+            out,
+            "groups are private: one of %lld %s is shown in half of the draws at least, a "
+            "larger one more often",
+            (long long)json_integer_value(json_object_get(shape, "threshold")),
+            word_of(explanation, "units"));
+    else if (json_is_true(json_object_get(shape, "private_keys")))
+        brume_write_sentence(
+            out,
+            "groups are private: one is shown if its noisy number of %s is at least %lld; "
+            "declared keys, and times with declared bounds or within those of WHERE, need no such "
+            "test",
+            word_of(explanation, "units"),
+            (long long)json_integer_value(json_object_get(shape, "threshold")));
+    else if (json_integer_value(groups) > 1)
+        brume_write_sentence(out, "groups are public: all %lld are answered",
+                             (long long)json_integer_value(groups));
+}
+
 static brume_status write_text(brume_call *call, const json_t *explanation, brume_error *error)
 {
     FILE *out = call->out;
     const json_t *shape = json_object_get(explanation, "shape");
-    const json_t *groups = json_object_get(shape, "groups");
     brume_write_sentence(out, "%s", json_string_value(json_object_get(explanation, "sql")));
     if (brume_call_has(call, "verbose"))
         write_query(out, json_string_value(json_object_get(explanation, "normal")));
@@ -256,27 +383,14 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
         write_limits(out, explanation);
     else
         brume_write_sentence(
-            out, "one unit counts in at most %lld %s, with at most %lld %s in each",
+            out, "one %s counts in at most %lld %s, with at most %lld %s in each",
+            word_of(explanation, "unit"),
             (long long)json_integer_value(json_object_get(shape, "max_groups")),
             json_integer_value(json_object_get(shape, "max_groups")) == 1 ? "group" : "groups",
             (long long)json_integer_value(json_object_get(shape, "max_rows")),
             json_integer_value(json_object_get(shape, "max_rows")) == 1 ? "row" : "rows");
     const json_t *plan = json_object_get(explanation, "plan");
-    if (json_object_get(json_array_get(plan, 0), "half_shown_at"))
-        brume_write_sentence(
-            out,
-            "groups are private: one of %lld units is shown in half of the draws at least, a "
-            "larger one more often",
-            (long long)json_integer_value(json_object_get(shape, "threshold")));
-    else if (json_is_true(json_object_get(shape, "private_keys")))
-        brume_write_sentence(
-            out,
-            "groups are private: one is shown if its noisy number of units is at least %lld; "
-            "declared keys, and dates that WHERE bounds, need no such test",
-            (long long)json_integer_value(json_object_get(shape, "threshold")));
-    else
-        brume_write_sentence(out, "groups are public: all %lld are answered",
-                             (long long)json_integer_value(groups));
+    write_groups(out, explanation);
     write_selections(out, plan);
     if (json_is_string(json_object_get(explanation, "where_reason")))
         brume_write_sentence(

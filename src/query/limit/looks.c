@@ -169,3 +169,16 @@ double brume_looks_units(const brume_looks *looks)
         units += looks->bin[i].value;
     return fmax(0, units);
 }
+
+double brume_looks_sum(const brume_looks *looks)
+{
+    double sum = 0;
+    size_t top = brume_looks_histogram(looks) ? brume_looks_top(looks) : BRUME_LIMIT_NO_BIN;
+    if (top == BRUME_LIMIT_NO_BIN)
+        return NAN;
+    for (size_t i = 0; i <= top; i++) {
+        double low = i > 0 ? (double)brume_limit_edge(i - 1) + 1 : 1;
+        sum += looks->bin[i].value * (low + (double)brume_limit_edge(i)) / 2;
+    }
+    return fmax(0, sum);
+}

@@ -75,4 +75,7 @@ double brume_looks_hidden(const brume_looks *looks, size_t bin);
 /* About how many units there are; NaN: no histogram was drawn. */
 double brume_looks_units(const brume_looks *looks);
 
+/* About how much the units have together; NaN: no histogram shows any. */
+double brume_looks_sum(const brume_looks *looks);
+
 #endif

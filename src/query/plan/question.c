@@ -383,3 +383,27 @@ brume_status brume_question_key(const brume_question *question, const brume_plan
     }
     return BRUME_OK;
 }
+
+/* ---- words ---- */
+
+/* The protected tables whose rows are those of a relation; *last is one of them. */
+static size_t count_tables(const brume_relation *from, const brume_question *question, size_t *last)
+{
+    if (from->kind == BRUME_RELATION_TABLE) {
+        bool protected = !question->policies[from->table]->is_public;
+        *last = protected ? from->table : *last;
+        return protected;
+    }
+    return (from->left ? count_tables(from->left, question, last) : 0) +
+           (from->right ? count_tables(from->right, question, last) : 0);
+}
+
+brume_words brume_question_words(const brume_question *question)
+{
+    brume_words words = brume_words_plain();
+    size_t table = 0;
+    bool one = count_tables(question->query->from, question, &table) == 1;
+    brume_words_set_units(&words, question->policies, question->table_count);
+    brume_words_set_rows(&words, one ? question->catalog_tables[table].name : NULL);
+    return words;
+}

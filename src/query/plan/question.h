@@ -4,6 +4,7 @@
 
 #include "ledger/ledger.h"
 #include "query/plan/plan.h"
+#include "query/plan/words.h"
 #include "query/sql/public.h"
 
 typedef struct brume_question {
@@ -45,5 +46,8 @@ BRUME_MUST_USE brume_status brume_question_alone(brume_policy *policy, const cha
 BRUME_MUST_USE brume_status brume_question_key(const brume_question *question,
                                                const brume_plan *plan, char key[65],
                                                brume_error *error);
+
+/* What texts call its units, and the rows where they are of one table. */
+brume_words brume_question_words(const brume_question *question);
 
 #endif

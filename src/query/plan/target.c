@@ -8,6 +8,7 @@
 #include "query/price/error_bar.h"
 #include "query/plan/make_plan.h"
 #include "query/plan/plan_distinct.h"
+#include "query/plan/plan_limit.h"
 
 static const double steps_per_unit = 1e6; /* prices are searched in steps of 10^-6 */
 static const double largest_price = 1e6;
@@ -95,6 +96,51 @@ static double variance_width(const brume_terms *terms, const brume_plan_aggregat
     return ((squares + ceil(h * h / 2) * count) / left + 2 * h * mean + mean * mean) * step * step;
 }
 
+/* ---- the bar of a mean, from looks ---- */
+
+/* What the ledger's looks say that all units have together. */
+static double looked_sum(const brume_found_limit *limit)
+{
+    brume_looks looks = brume_found_looks(limit);
+    return brume_found_is_counted(limit) ? brume_looks_sum(&looks) : NAN;
+}
+
+/* As release/present_value.c will show it, of numbers as they are by the looks. */
+static bool mean_bar(const brume_terms *terms, const brume_plan_aggregate *from,
+                     brume_bar_range *out)
+{
+    const brume_plan *plan = terms->plan;
+    if (from->direct < 0 || from->count < 0 || !(terms->groups >= 1) || plan->shape.private_keys)
+        return false;
+    const brume_measure *sum = &terms->measures[from->direct];
+    bool follows = sum->kind == BRUME_MEASURE_CENTRED;
+    const brume_found_limit *own =
+        &terms->limits[brume_plan_limit_index(plan, (size_t)from->direct)];
+    const brume_found_limit *of_sum = brume_terms_measure_limit(terms, (size_t)from->direct);
+    const brume_found_limit *number = brume_terms_measure_limit(terms, (size_t)from->count);
+    double centre = follows ? (double)brume_measure_centre(sum) : 0;
+    double rows = looked_sum(number) / terms->groups, all = looked_sum(own) / terms->groups;
+    if (!(rows >= 1) || isnan(all) || !(sum->low >= 0 || sum->high <= 0))
+        return false;
+    brume_noisy_moments moments = {
+        .count = rows,
+        .sum = (sum->low >= 0 ? all : -all) - centre * rows,
+        .count_scale = terms->measures[from->count].scale,
+        .sum_scale = sum->scale,
+        .low = (double)sum->low - centre,
+        .high = (double)sum->high - centre,
+        .count_cut = number->choice.allowance,
+        .sum_cut = of_sum->choice.allowance * (follows ? (double)brume_measure_reach(sum) : 1),
+    };
+    if (rows <= brume_too_few(plan->noise, moments.count_scale))
+        return false;
+    brume_interval bar = brume_error_mean(plan->noise, &moments, 0.05);
+    double at = moments.sum / rows, width = fmax(bar.upper - at, at - bar.lower);
+    width *= plan->values[from->value].step;
+    *out = (brume_bar_range){width, width, true, plan->query->key_count > 0 ? rows : 0, 0};
+    return isfinite(width);
+}
+
 static double sum_width(const brume_terms *terms, const brume_plan_aggregate *from, double beta)
 {
     if (from->direct >= 0)
@@ -157,6 +203,8 @@ bool brume_target_bar(const brume_terms *terms, size_t aggregate, brume_bar_rang
         else if (!limit || limit->known)
             width = brume_terms_width(terms, (size_t)measure, 0.05);
         break;
+    case BRUME_AGGREGATE_AVG:
+        return mean_bar(terms, from, out);
     default:
         return false;
     }
@@ -166,7 +214,10 @@ bool brume_target_bar(const brume_terms *terms, size_t aggregate, brume_bar_rang
     double cut = brume_terms_allowance(terms, aggregate);
     bool about = limit && limit->source == BRUME_LIMIT_AUTO;
     *out = guessed ? plausible(terms, (size_t)measure, limit)
-                   : (brume_bar_range){width + cut, width + cut, about};
+                   : (brume_bar_range){width + cut, width + cut, about, 0, 0};
+    if (!guessed && cut > 0 && from->count >= 0 && from->direct < 0)
+        out->sure_below = floor((width + cut) / brume_terms_width_at(terms, (size_t)measure, 1) /
+                                (1 - brume_terms_choice_share(terms)));
     return !isnan(out->low);
 }
 

@@ -18,11 +18,15 @@ typedef struct brume_target {
 /* The half-width at 95 % that an aggregate will have, noise and what its limit cuts together, as
  * far as it can be known without a row: low = high where its limit is known, or can be foreseen
  * from what the ledger has of it; else the range for limits of one row to a hundred, or to the
- * owner's ceiling. False: it depends on the data (means, quantiles, modes, and whatever is computed
- * from them). */
+ * owner's ceiling. Of a mean by what the ledger's looks say of the number of rows and of their sum.
+ * False: it depends on the data (other means, quantiles, modes, and whatever is computed from
+ * them). */
 typedef struct brume_bar_range {
     double low, high;
-    bool about; /* another look at the limit will be bought, and may change it */
+    bool about;        /* another look at the limit will be bought, and may change it */
+    double rows;       /* of a mean: it is for a group with about so many values; else 0 */
+    double sure_below; /* of a count: under a declared ceiling below this, in rows, the bar would be
+                          shorter, and a theorem; else 0 */
 } brume_bar_range;
 
 bool brume_target_bar(const brume_terms *terms, size_t aggregate, brume_bar_range *out);

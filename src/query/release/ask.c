@@ -303,27 +303,6 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_questio
     return status;
 }
 
-/* The protected tables whose rows are those of a relation; *last is one of them. */
-static size_t count_tables(const brume_relation *from, const brume_question *question, size_t *last)
-{
-    if (from->kind == BRUME_RELATION_TABLE) {
-        bool protected = !question->policies[from->table]->is_public;
-        *last = protected ? from->table : *last;
-        return protected;
-    }
-    return (from->left ? count_tables(from->left, question, last) : 0) +
-           (from->right ? count_tables(from->right, question, last) : 0);
-}
-
-/* The words of its notes: of the tables, and of the one that the rows are of. */
-static void name_things(brume_query_answer *answer, const brume_question *question)
-{
-    size_t table = 0;
-    bool one = count_tables(question->query->from, question, &table) == 1;
-    brume_words_set_units(&answer->words, question->policies, question->table_count);
-    brume_words_set_rows(&answer->words, one ? question->catalog_tables[table].name : NULL);
-}
-
 brume_status brume_recall_question(brume_ledger *ledger, const char *key,
                                    const brume_payment *payment, json_t **record,
                                    char read[BRUME_WHEN_TEXT], bool *anew, brume_error *error)
@@ -375,7 +354,7 @@ static brume_status answer_question(brume_ledger *ledger, const brume_question *
         BRUME_TRY(
             reserve_and_answer(ledger, question, terms, key, bits, watch, anew, &made, error));
     made->cached = cached;
-    name_things(made, question);
+    made->words = brume_question_words(question);
     made->warnings = brume_domain_warnings(question->query, question->tables);
     brume_status status = made->warnings ? find_remaining(ledger, question, &made->remaining, error)
                                          : brume_no_memory(error, "the answer");

@@ -1,6 +1,7 @@
 /* Explaining a query: its plan, price and expected errors, from public numbers only. */
 #include "query/release/explain.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -122,7 +123,10 @@ static bool add_bar(const brume_terms *terms, const brume_formula *value, json_t
     return json_object_set_new(column, "bar_95",
                                bar.low == bar.high ? json_real(bar.low)
                                                    : json_pack("[f,f]", bar.low, bar.high)) == 0 &&
-           (!bar.about || json_object_set_new(column, "bar_about", json_true()) == 0);
+           (!bar.about || json_object_set_new(column, "bar_about", json_true()) == 0) &&
+           (!(bar.rows > 0) || json_object_set_new(column, "bar_rows", json_real(bar.rows)) == 0) &&
+           (!(bar.sure_below >= 1 && isfinite(bar.sure_below)) ||
+            json_object_set_new(column, "sure_below", json_real(bar.sure_below)) == 0);
 }
 
 /* The columns of the answer: names, roles, types and bars; NULL if memory is out. */
@@ -156,6 +160,15 @@ static bool add_where(const brume_plan *plan, json_t *made)
            json_object_set_new(made, "where_reason",
                                plan->where_reason ? json_string(plan->where_reason)
                                                   : json_null()) == 0;
+}
+
+/* What texts call units and rows. */
+static bool add_words(const brume_question *question, json_t *made)
+{
+    brume_words words = brume_question_words(question);
+    return json_object_set_new(made, "words",
+                               json_pack("{s:s,s:s,s:s}", "unit", words.unit, "units", words.units,
+                                         "rows", words.rows)) == 0;
 }
 
 /* Is there an answer to the same question at the same price? It can be read again for free. */
@@ -215,8 +228,8 @@ brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
                          question->query->normal, "delta_by_default", plan->delta_by_default,
                          "limit_plan", brume_terms_limits_to_json(terms), "limits", "chosen",
                          brume_terms_limits_word(terms), "share", brume_terms_choice_share(terms));
-        if (!made || !add_datasets(question, made) || !add_where(plan, made) ||
-            !add_columns(plan, json_object_get(made, "plan")) ||
+        if (!made || !add_datasets(question, made) || !add_words(question, made) ||
+            !add_where(plan, made) || !add_columns(plan, json_object_get(made, "plan")) ||
             json_object_set_new(made, "columns", outputs_to_json(terms)) != 0 ||
             json_object_set_new(made, "warnings",
                                 brume_domain_warnings(question->query, question->tables)) != 0) {
