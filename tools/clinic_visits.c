@@ -1,5 +1,8 @@
-/* clinic_visits FILE [VISITS [PATIENTS]]: write a Parquet (or CSV) file of generated clinic visits.
+/* clinic_visits FILE [VISITS [PATIENTS [SKEW]]]: write a Parquet (or CSV) file of generated clinic
+ * visits.
  *
+ * With SKEW 1.3, unless said, most patients have about as many visits; with 2 a few have very many:
+ * of a million visits of 200,000 patients one has some 2,200.
  * Columns: patient, ward, diagnosis, age, stay (days), cost, day. Nothing in it is real; it is the
  * same for the same numbers on every machine, because every value is a hash of its row. */
 #include <stdio.h>
@@ -22,7 +25,7 @@ static const char select_text[] =
     " CAST(-3 * ln(1 - .999 * s) + 1 AS INTEGER) AS stay,"
     " round(200 + 5000 * c * c * c, 2) AS cost,"
     " DATE '2026-01-01' + CAST(floor(180 * t) AS INTEGER) AS day"
-    " FROM (SELECT CAST(floor(%llu * power(hash(i, 1) / 18446744073709551616.0, 1.3)) AS BIGINT)"
+    " FROM (SELECT CAST(floor(%llu * power(hash(i, 1) / 18446744073709551616.0, %.3f)) AS BIGINT)"
     "   AS patient, hash(i, 2) / 18446744073709551616.0 AS w,"
     "  hash(i, 3) / 18446744073709551616.0 AS d, hash(patient, 4) / 18446744073709551616.0 AS a,"
     "  hash(i, 5) / 18446744073709551616.0 AS s, hash(i, 6) / 18446744073709551616.0 AS c,"
@@ -41,13 +44,14 @@ static int run(duckdb_connection connection, const char *sql)
 int main(int argc, char **argv)
 {
     if (argc < 2 || strchr(argv[1], '\'')) {
-        fprintf(stderr, "usage: clinic_visits FILE [VISITS [PATIENTS]]\n");
+        fprintf(stderr, "usage: clinic_visits FILE [VISITS [PATIENTS [SKEW]]]\n");
         return 2;
     }
     unsigned long long visits = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000;
     unsigned long long patients = argc > 3 ? strtoull(argv[3], NULL, 10) : 200000;
+    double skew = argc > 4 ? strtod(argv[4], NULL) : 1.3;
     char select[sizeof select_text + 64], sql[sizeof select + 4096 + 64];
-    snprintf(select, sizeof select, select_text, patients, visits);
+    snprintf(select, sizeof select, select_text, patients, skew, visits);
     size_t length = strlen(argv[1]);
     int csv = length > 4 && strcmp(argv[1] + length - 4, ".csv") == 0;
     if (length > 4000)
