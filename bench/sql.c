@@ -1,9 +1,11 @@
-/* sql: which queries of two public benchmarks, and which questions about statistics, are answered
- * as they are, and what that costs in time beside DuckDB's plain answer.
+/* sql: which queries of two public benchmarks, which questions about statistics and which about
+ * what people do over time are answered as they are, and what that costs in time beside DuckDB's
+ * plain answer.
  *
- *   sql [tpch|clickbench|statistics|all [SIZE [ROUNDS [QUERY]]]]
+ *   sql [tpch|clickbench|statistics|timeline|all [SIZE [ROUNDS [QUERY]]]]
  *       SIZE 1 unless said: TPC-H at scale 0.1 times SIZE, ClickBench on 1,000,000 times SIZE rows,
- *       statistics of 20,000 times SIZE people and 200,000 times SIZE rows; 5 rounds unless said;
+ *       statistics of 20,000 times SIZE people and 200,000 times SIZE rows, timeline of as many
+ *       users; 5 rounds unless said;
  *       QUERY is a number: this one alone
  *
  * Queries of TPC-H that are refused as they are come again with a small change. bench/sql/ has the
@@ -408,6 +410,30 @@ static void statistics(double size, int rounds)
     close_ledger();
 }
 
+/* In a schema and with a ledger of their own, as those. */
+static void timeline(double size, int rounds)
+{
+    static const char *const tables[] = {"users",    "sessions", "events", "orders",
+                                         "patients", "stays",    "labs",   NULL};
+    const word words[] = {{"USERS", lround(20000 * size)},    {"SESSIONS", lround(100000 * size)},
+                          {"EVENTS", lround(400000 * size)},  {"ORDERS", lround(60000 * size)},
+                          {"PATIENTS", lround(10000 * size)}, {"STAYS", lround(30000 * size)},
+                          {"LABS", lround(200000 * size)},    {NULL, 0}};
+    char line[2 * PATH_MAX];
+    run_plain("CREATE SCHEMA timeline");
+    run_plain("USE timeline");
+    make_tables("bench/sql/timeline_data.sql", words, tables);
+    snprintf(line, sizeof line, "cp bench/sql/timeline_*.yaml '%s/'", folder);
+    if (system(line) != 0) /* NOLINT(cert-env33-c): a bench */
+        stop("cp", line);
+    ledger_name = "timeline";
+    command("register shop --policy timeline_shop.yaml");
+    command("register ward --policy timeline_ward.yaml");
+    open_ledger();
+    ask_all("Timelines of users and of patients", "bench/sql/timeline.sql", NULL, 1, NULL, rounds);
+    close_ledger();
+}
+
 static void print_all(void)
 {
     printf("\nall tables: %zu answered, ratio of processor times: geometric mean %.2f, largest "
@@ -427,8 +453,9 @@ int main(int count, char **words)
     bool both = strcmp(which, "all") == 0;
     if (!(size > 0 && size <= 1000) || rounds < 1 ||
         (!both && strcmp(which, "tpch") != 0 && strcmp(which, "clickbench") != 0 &&
-         strcmp(which, "statistics") != 0)) {
-        fprintf(stderr, "usage: sql [tpch|clickbench|statistics|all [SIZE [ROUNDS [QUERY]]]]\n");
+         strcmp(which, "statistics") != 0 && strcmp(which, "timeline") != 0)) {
+        fprintf(stderr,
+                "usage: sql [tpch|clickbench|statistics|timeline|all [SIZE [ROUNDS [QUERY]]]]\n");
         return 2;
     }
     if (!mkdtemp(folder) || duckdb_open(NULL, &database) != DuckDBSuccess ||
@@ -442,10 +469,12 @@ int main(int count, char **words)
             run_plain("DROP MACRO roll; DROP MACRO clamp");
         clickbench(size, rounds);
     }
-    if (strcmp(which, "statistics") != 0)
+    if (both || strcmp(which, "tpch") == 0 || strcmp(which, "clickbench") == 0)
         print_all();
     if (both || strcmp(which, "statistics") == 0)
         statistics(size, rounds);
+    if (both || strcmp(which, "timeline") == 0)
+        timeline(size, rounds);
     duckdb_disconnect(&connection);
     duckdb_close(&database);
     char line[128];

@@ -55,6 +55,29 @@ bool brume_query_conditions(const brume_query *query, brume_condition_visitor vi
     return brume_scope_conditions(brume_query_scope(query), visit, context);
 }
 
+static bool is_constant(const brume_expression *node)
+{
+    while (node->operation == BRUME_OPERATION_CAST)
+        node = node->arguments[0];
+    return node->operation == BRUME_OPERATION_LITERAL;
+}
+
+/* False ends the walk: `node` is pinned. */
+static bool does_not_pin(void *context, const brume_expression *condition)
+{
+    const brume_expression *node = context;
+    for (int i = 0; condition->operation == BRUME_OPERATION_EQUAL && i < 2; i++)
+        if (brume_expression_equal(condition->arguments[i], node) &&
+            is_constant(condition->arguments[1 - i]))
+            return false;
+    return true;
+}
+
+bool brume_scope_pins(brume_row_scope scope, const brume_expression *node)
+{
+    return !brume_scope_conditions(scope, does_not_pin, (void *)node);
+}
+
 /* Has every row of `from` a row of the relation? */
 static bool always_has(const brume_relation *from, const brume_relation *relation)
 {

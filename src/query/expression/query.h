@@ -61,12 +61,14 @@ typedef struct brume_catalog {
 /* ---- where rows come from ---- */
 
 typedef enum brume_relation_kind {
-    BRUME_RELATION_TABLE,   /* a table of the catalog */
-    BRUME_RELATION_SELECT,  /* expressions of the rows of `left` that satisfy `condition` */
-    BRUME_RELATION_GROUP,   /* per unit: `left` grouped by its first `key_count` columns */
-    BRUME_RELATION_JOIN,    /* `left` and `right` on `condition` */
-    BRUME_RELATION_UNION,   /* the rows of `left` and those of `right`, column by column */
-    BRUME_RELATION_NUMBERS, /* one public column: the whole numbers from 0 to key_count - 1 */
+    BRUME_RELATION_TABLE,    /* a table of the catalog */
+    BRUME_RELATION_SELECT,   /* expressions of the rows of `left` that satisfy `condition` */
+    BRUME_RELATION_GROUP,    /* per unit: `left` grouped by its first `key_count` columns */
+    BRUME_RELATION_JOIN,     /* `left` and `right` on `condition` */
+    BRUME_RELATION_UNION,    /* the rows of `left` and those of `right`, column by column */
+    BRUME_RELATION_TIMELINE, /* the rows of `left` that satisfy `condition`, and functions of the
+                                unit's rows in an order: its first `key_count` columns */
+    BRUME_RELATION_NUMBERS,  /* one public column: the whole numbers from 0 to key_count - 1 */
 } brume_relation_kind;
 
 typedef enum brume_join {
@@ -88,6 +90,39 @@ typedef enum brume_fold {
     BRUME_FOLD_MAX,
 } brume_fold;
 
+/* Functions of one unit's rows in an order, inside a subquery (proofs/unit-local.md). */
+typedef enum brume_timeline_function {
+    BRUME_TIMELINE_ROW_NUMBER,
+    BRUME_TIMELINE_RANK,
+    BRUME_TIMELINE_DENSE_RANK,
+    BRUME_TIMELINE_NTILE,
+    BRUME_TIMELINE_LAG,
+    BRUME_TIMELINE_LEAD,
+    BRUME_TIMELINE_FIRST_VALUE,
+    BRUME_TIMELINE_LAST_VALUE,
+    BRUME_TIMELINE_FOLD,
+} brume_timeline_function;
+
+typedef struct brume_timeline_order {
+    const brume_expression *value;
+    bool descending, nulls_first;
+} brume_timeline_order;
+
+/* FUNCTION(argument, number, fallback) OVER (PARTITION BY partition ORDER BY order frame). */
+typedef struct brume_timeline {
+    brume_timeline_function function;
+    brume_fold fold;                  /* FOLD */
+    const brume_expression *argument; /* NULL: it has none */
+    const brume_expression *fallback; /* LAG, LEAD: where there is no such row; NULL: NULL */
+    int64_t number;                   /* LAG, LEAD: how many rows away; NTILE: parts; else 0 */
+    size_t partition_count;
+    const brume_expression *const *partition; /* the unit first */
+    size_t order_count;
+    const brume_timeline_order *order;
+    bool total;        /* ties in the order are broken by `ties` of the relation */
+    const char *frame; /* as SQL has it, of constants; NULL: none is said */
+} brume_timeline;
+
 typedef struct brume_relation_column {
     const char *name;                   /* as the query calls it; NULL: not nameable */
     const brume_expression *reference;  /* the COLUMN node that stands for it */
@@ -98,6 +133,7 @@ typedef struct brume_relation_column {
     size_t table_column;                /* TABLE: the catalog's column, */
     const char *stored;                 /* its name there, */
     brume_leaf leaf;                    /* and how it is read */
+    const brume_timeline *timeline;     /* TIMELINE: the function */
 } brume_relation_column;
 
 /* A column of a relation that equals column `column` of catalog table `table`, by which others are
@@ -123,7 +159,10 @@ typedef struct brume_relation {
     size_t column_count;
     const brume_relation_column *columns;
     size_t table;     /* TABLE: index in the catalog */
-    size_t key_count; /* GROUP, NUMBERS */
+    size_t key_count; /* GROUP, NUMBERS, TIMELINE */
+    size_t tie_count; /* TIMELINE: the columns of `left` that anything above it reads. Rows that
+                         have them all in common are alike, whatever their order. */
+    const brume_expression *const *ties;
     brume_join join;
     const struct brume_relation *left, *right;
     const brume_expression *condition;       /* SELECT, JOIN; NULL: none */
@@ -259,6 +298,9 @@ brume_row_scope brume_query_scope(const brume_query *query);
 typedef bool (*brume_condition_visitor)(void *context, const brume_expression *condition);
 bool brume_scope_conditions(brume_row_scope scope, brume_condition_visitor visit, void *context);
 bool brume_query_conditions(const brume_query *query, brume_condition_visitor visit, void *context);
+
+/* Does a condition that every row satisfies say that `node` is one constant? */
+bool brume_scope_pins(brume_row_scope scope, const brume_expression *node);
 
 /* Where `node` is a column of a subquery, and every row has a row of that subquery (which is not on
  * the nullable side of an outer join): what the column is there, and the rows of the subquery. NULL

@@ -37,6 +37,13 @@ bool brume_bias_may_clamp(const brume_expression *node)
         node->relation->kind == BRUME_RELATION_SELECT &&
         brume_bias_may_clamp(node->relation->columns[node->column].expression))
         return true;
+    if (node->operation == BRUME_OPERATION_COLUMN &&
+        node->relation->kind == BRUME_RELATION_TIMELINE &&
+        node->column < node->relation->key_count) {
+        const brume_timeline *of = node->relation->columns[node->column].timeline;
+        if (of->argument && brume_bias_may_clamp(of->argument))
+            return true;
+    }
     for (size_t i = 0; i < node->argument_count; i++)
         if (brume_bias_may_clamp(node->arguments[i]))
             return true;

@@ -183,6 +183,21 @@ static values declared_of(search *in, size_t table, size_t column)
                     .count = of->domain_count};
 }
 
+/* LAG, LEAD, FIRST_VALUE, LAST_VALUE, MIN and MAX give what another row has, or nothing. */
+static values values_of_timeline(search *in, const brume_timeline *of)
+{
+    values made = {0};
+    if (!of->argument || (of->function == BRUME_TIMELINE_FOLD && of->fold != BRUME_FOLD_MIN &&
+                          of->fold != BRUME_FOLD_MAX))
+        return made;
+    made = values_of(in, of->argument);
+    if (of->fallback) {
+        values other = values_of(in, of->fallback);
+        made = either(in, &made, &other);
+    }
+    return made;
+}
+
 /* A column of a subquery is its expression. */
 static values values_of_column(search *in, const brume_expression *node)
 {
@@ -199,7 +214,8 @@ static values values_of_column(search *in, const brume_expression *node)
         made = values_of(in, relation->left->columns[node->column].expression);
         values other = values_of(in, relation->right->columns[node->column].expression);
         made = either(in, &made, &other);
-    }
+    } else if (relation->kind == BRUME_RELATION_TIMELINE && node->column < relation->key_count)
+        made = values_of_timeline(in, relation->columns[node->column].timeline);
     made.null = made.null || node->nullable; /* of an outer join, perhaps */
     return made;
 }

@@ -12,6 +12,7 @@
 #include "engine/driver.h"
 #include "query/print/print_cast.h"
 #include "query/print/print_fold.h"
+#include "query/print/print_timeline.h"
 #include "query/print/statement.h"
 
 #define FORMAT(...) brume_print_format(printer, __VA_ARGS__)
@@ -29,6 +30,8 @@ enum { MOST_RELATIONS = 200 };
 /* ---- which columns are used ---- */
 
 static void use_expression(print_scope *scope, const brume_expression *node);
+static void use_timeline(print_scope *scope, const brume_relation *relation,
+                         const brume_timeline *of);
 
 static void use_column(print_scope *scope, const brume_relation *relation, size_t column)
 {
@@ -46,6 +49,23 @@ static void use_column(print_scope *scope, const brume_relation *relation, size_
         use_column(scope, relation->left, column);
         use_column(scope, relation->right, column);
     }
+    if (relation->kind == BRUME_RELATION_TIMELINE && column < relation->key_count)
+        use_timeline(scope, relation, relation->columns[column].timeline);
+}
+
+static void use_timeline(print_scope *scope, const brume_relation *relation,
+                         const brume_timeline *of)
+{
+    if (of->argument)
+        use_expression(scope, of->argument);
+    if (of->fallback)
+        use_expression(scope, of->fallback);
+    for (size_t i = 0; i < of->partition_count; i++)
+        use_expression(scope, of->partition[i]);
+    for (size_t i = 0; i < of->order_count; i++)
+        use_expression(scope, of->order[i].value);
+    for (size_t i = 0; of->total && i < relation->tie_count; i++)
+        use_expression(scope, relation->ties[i]);
 }
 
 static void use_expression(print_scope *scope, const brume_expression *node)
@@ -182,12 +202,32 @@ static const char *print_group(print_scope *scope, const brume_relation *relatio
             value = brume_print_expression(printer, relation->left->columns[i].reference).text;
             brume_print_add(printer, &keys, ", ", value);
         } else {
-            value = brume_print_fold(printer, relation, i);
+            const brume_relation_column *column = &relation->columns[i];
+            value = brume_print_fold(printer, column->fold,
+                                     column->fold == BRUME_FOLD_COUNT_ROWS
+                                         ? NULL
+                                         : relation->left->columns[column->argument].reference,
+                                     column->reference->type, "");
         }
         add_column(printer, &list, value, relation->number, i);
     }
     return FORMAT("(SELECT %s FROM %s GROUP BY %s) AS \"s%zu\"", list.length ? list.text : "", from,
                   keys.length ? keys.text : "", printer->names++);
+}
+
+static const char *print_timeline(print_scope *scope, const brume_relation *relation)
+{
+    brume_printer *printer = &scope->printer;
+    const char *from = filter(printer, print_relation(scope, relation->left), relation->condition);
+    brume_print_list list = {0};
+    for (size_t i = 0; i < relation->key_count; i++)
+        if (scope->used[relation->number][i])
+            add_column(printer, &list, brume_print_timeline(printer, relation, i), relation->number,
+                       i);
+    if (!list.length)
+        return from;
+    from = bind_steps(printer, from);
+    return FORMAT("(SELECT *, %s FROM %s) AS \"s%zu\"", list.text, from, printer->names++);
 }
 
 /* One side of a UNION, its columns under the names of the whole. */
@@ -240,6 +280,8 @@ static const char *print_relation(print_scope *scope, const brume_relation *rela
         return print_select(scope, relation);
     case BRUME_RELATION_GROUP:
         return print_group(scope, relation);
+    case BRUME_RELATION_TIMELINE:
+        return print_timeline(scope, relation);
     case BRUME_RELATION_UNION:
         return print_union(scope, relation);
     case BRUME_RELATION_NUMBERS:

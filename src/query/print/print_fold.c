@@ -13,27 +13,26 @@ const char *brume_print_exact_sum(brume_printer *printer, const char *of)
                           : FORMAT("coalesce(sum(%s), 0)", of);
 }
 
-const char *brume_print_fold(brume_printer *printer, const brume_relation *relation, size_t i)
+const char *brume_print_fold(brume_printer *printer, brume_fold fold,
+                             const brume_expression *argument, brume_type result, const char *over)
 {
-    const brume_relation_column *column = &relation->columns[i];
-    if (column->fold == BRUME_FOLD_COUNT_ROWS)
-        return "count(*)";
-    const brume_expression *argument = relation->left->columns[column->argument].reference;
+    if (fold == BRUME_FOLD_COUNT_ROWS)
+        return FORMAT("count(*)%s", over);
     brume_type type = argument->type;
     const char *x = brume_print_expression(printer, argument).text;
     bool pg = printer->postgresql;
     /* One zero, so that which of -0 and 0 came first does not show. */
     if (type.kind == BRUME_TYPE_DOUBLE)
         x = FORMAT("%s + %s", x, brume_print_typed(printer, "0", pg ? "float8" : "DOUBLE"));
-    switch (column->fold) {
+    switch (fold) {
     case BRUME_FOLD_COUNT:
-        return FORMAT("count(%s)", x);
+        return FORMAT("count(%s)%s", x, over);
     case BRUME_FOLD_COUNT_DISTINCT:
-        return FORMAT("count(DISTINCT %s)", x);
+        return FORMAT("count(DISTINCT %s)%s", x, over);
     case BRUME_FOLD_MIN:
-        return FORMAT("min(%s)", x);
+        return FORMAT("min(%s)%s", x, over);
     case BRUME_FOLD_MAX:
-        return FORMAT("max(%s)", x);
+        return FORMAT("max(%s)%s", x, over);
     default:
         break;
     }
@@ -41,16 +40,16 @@ const char *brume_print_fold(brume_printer *printer, const brume_relation *relat
     if (type.kind == BRUME_TYPE_DECIMAL) {
         char digits[64];
         snprintf(digits, sizeof digits, "1%0*d", 28 - type.scale, 0);
-        const char *sum = FORMAT("sum(%s)", x);
+        const char *sum = FORMAT("sum(%s)%s", x, over);
         const char *name = FORMAT(pg ? "numeric" : "DECIMAL(38,%d)", type.scale);
         return brume_print_cast(
             printer, brume_print_range(printer, sum, FORMAT("-%s", digits), digits, name),
-            brume_print_type(printer, column->reference->type));
+            brume_print_type(printer, result));
     }
     /* Spark's sums of integers are integers of 64 bits. */
     const char *each = pg ? "int8" : printer->spark ? "DECIMAL(28,0)" : "BIGINT";
     const char *wide = pg ? "numeric" : printer->spark ? "DECIMAL(38,0)" : "HUGEINT";
-    const char *sum = FORMAT("sum(%s)", brume_print_cast(printer, x, each));
+    const char *sum = FORMAT("sum(%s)%s", brume_print_cast(printer, x, each), over);
     return brume_print_cast(
         printer,
         brume_print_range(printer, sum, "-9223372036854775809", "9223372036854775808", wide),

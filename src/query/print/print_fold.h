@@ -4,8 +4,10 @@
 
 #include "query/print/print.h"
 
-/* Column `i` of a relation of groups, which is none of its keys. */
-const char *brume_print_fold(brume_printer *printer, const brume_relation *relation, size_t i);
+/* A fold of `argument` (NULL: of rows) in the type of `result`, of a group; with `over`, a window's
+ * OVER (...), of its frame. */
+const char *brume_print_fold(brume_printer *printer, brume_fold fold,
+                             const brume_expression *argument, brume_type result, const char *over);
 
 /* The sum of 64-bit integers in more than 64 bits, 0 where there are none. */
 const char *brume_print_exact_sum(brume_printer *printer, const char *of);

@@ -47,10 +47,39 @@ static void put_expression(writer *w, const brume_expression *node)
     fputc(')', w->file);
 }
 
+static const char *const folds[] = {"count(*)", "count", "count distinct", "sum", "min", "max"};
+
+static void put_timeline(writer *w, const brume_timeline *of)
+{
+    static const char *const functions[] = {"row_number",  "rank",       "dense_rank",
+                                            "ntile",       "lag",        "lead",
+                                            "first_value", "last_value", "fold"};
+    fprintf(w->file, " (%s %lld", functions[of->function], (long long)of->number);
+    if (of->function == BRUME_TIMELINE_FOLD)
+        fprintf(w->file, " %s", folds[of->fold]);
+    for (int i = 0; i < 2; i++)
+        if (i ? of->fallback : of->argument) {
+            fputc(' ', w->file);
+            put_expression(w, i ? of->fallback : of->argument);
+        }
+    fputs(" partition", w->file);
+    for (size_t i = 0; i < of->partition_count; i++) {
+        fputc(' ', w->file);
+        put_expression(w, of->partition[i]);
+    }
+    fputs(" order", w->file);
+    for (size_t i = 0; i < of->order_count; i++) {
+        fputc(' ', w->file);
+        put_expression(w, of->order[i].value);
+        fprintf(w->file, "%s%s", of->order[i].descending ? " desc" : " asc",
+                of->order[i].nulls_first ? " nulls first" : " nulls last");
+    }
+    fprintf(w->file, "%s %s)", of->total ? " total" : "", of->frame ? of->frame : "");
+}
+
 static void put_relation(writer *w, const brume_relation *relation)
 {
     static const char *const joins[] = {"inner", "left", "right", "full", "semi", "anti"};
-    static const char *const folds[] = {"count(*)", "count", "count distinct", "sum", "min", "max"};
     fprintf(w->file, "[%zu ", relation->number);
     switch (relation->kind) {
     case BRUME_RELATION_TABLE:
@@ -75,6 +104,13 @@ static void put_relation(writer *w, const brume_relation *relation)
         fprintf(w->file, "%s join ", joins[relation->join]);
         put_relation(w, relation->left);
         put_relation(w, relation->right);
+        break;
+    case BRUME_RELATION_TIMELINE:
+        fputs("timeline", w->file);
+        for (size_t i = 0; i < relation->key_count; i++)
+            put_timeline(w, relation->columns[i].timeline);
+        fputs(" from ", w->file);
+        put_relation(w, relation->left);
         break;
     case BRUME_RELATION_SELECT:
         fputs("select", w->file);

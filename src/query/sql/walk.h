@@ -28,6 +28,8 @@ typedef struct brume_walk_common {
     const struct brume_walk_common *next; /* what the definition itself and others see */
 } brume_walk_common;
 
+struct brume_walk_timeline;
+
 /* What a row expression may name. */
 typedef struct brume_walk_scope {
     brume_walk_source *sources;
@@ -42,6 +44,8 @@ typedef struct brume_walk_scope {
     size_t link_key_count;
     const struct brume_walk_scope
         *outer; /* EXISTS: the scope around it, which its WHERE may name too; else NULL */
+    struct brume_walk_timeline
+        *timeline; /* what OVER adds to the rows; NULL: it may not stand here */
 } brume_walk_scope;
 
 /* A scope after GROUP BY inside a per-unit subquery. */
@@ -85,6 +89,9 @@ brume_node brume_walk_group_key(brume_walk *walk, brume_walk_group *group,
 /* The name and kind of an aggregate call, or false. */
 bool brume_walk_is_aggregate(const PgQuery__Node *node);
 bool brume_walk_has_aggregate(const PgQuery__Node *node);
+
+/* Is there an aggregate of rows, which a call with OVER is not? */
+bool brume_walk_has_fold(const PgQuery__Node *node);
 
 /* The digits of numeric(p,s), of at most 38; false if it has none or others. */
 bool brume_walk_numeric(const PgQuery__TypeName *type, int *precision, int *scale);
@@ -136,6 +143,10 @@ bool brume_walk_is_unit(const brume_walk_scope *scope, brume_node node);
 /* Is it the unit or NULL in every row? */
 bool brume_walk_is_unit_or_null(const brume_walk *walk, const brume_walk_scope *scope,
                                 brume_node node);
+/* Does naming it say whose the rows are: is it the unit, or a key by which rows are linked to the
+ * unit's? Rows of one such key and of several units are apart: whoever groups by it adds the unit.
+ */
+bool brume_walk_names_unit(const brume_walk_scope *scope, brume_node node);
 
 /* Is it the unit, or by the owner's declarations one to one with it: a column that is linked to the
  * unit or to an identifier? Only where no outer join may leave it out, which makes one large group.

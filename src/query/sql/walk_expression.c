@@ -1,5 +1,5 @@
 /* Row expressions: the allow-list of libpg_query's expression nodes. */
-#include "query/sql/walk_expression.h"
+#include "query/sql/walk_timeline.h"
 
 static brume_node walk_case(brume_walk_context *c, const PgQuery__CaseExpr *expression, bool inside)
 {
@@ -52,9 +52,7 @@ static brume_node walk_function(brume_walk_context *c, const PgQuery__Node *node
         return brume_build_fail(builder, BRUME_EUNSUPPORTED, "write the function without a schema",
                                 "a function of another schema is not supported");
     if (call->over)
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED,
-                                "use GROUP BY; per unit, a subquery with GROUP BY the unit",
-                                "window functions are not supported");
+        return brume_walk_over(c, call, inside);
     if (brume_walk_is_aggregate(node)) {
         if (c->group)
             return brume_walk_fold(c->walk, c->group, call);

@@ -1,5 +1,5 @@
 /* After GROUP BY inside a per-unit subquery: its keys, and exact aggregates of one unit's rows. */
-#include "query/sql/walk.h"
+#include "query/sql/walk_timeline.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,8 +26,33 @@ static size_t base_column(brume_walk *walk, brume_walk_group *group, brume_node 
     return at;
 }
 
-static brume_node fold_column(brume_walk *walk, brume_walk_group *group, brume_fold fold,
-                              brume_node argument)
+brume_expression *brume_walk_fold_reference(brume_walk *walk, brume_fold fold, brume_node argument)
+{
+    brume_type type = {BRUME_TYPE_BIGINT, 0, 0};
+    if (fold == BRUME_FOLD_MIN || fold == BRUME_FOLD_MAX)
+        type = argument->type;
+    if (fold == BRUME_FOLD_SUM && argument->type.kind == BRUME_TYPE_DECIMAL)
+        type = (brume_type){BRUME_TYPE_DECIMAL, 28, argument->type.scale};
+    brume_expression *reference =
+        brume_build_node(&walk->builder, BRUME_OPERATION_COLUMN, type, NULL, 0);
+    if (!reference)
+        return NULL;
+    reference->bounded = false;
+    reference->nullable = true;
+    if (fold == BRUME_FOLD_MIN || fold == BRUME_FOLD_MAX) {
+        reference->bounds = argument->bounds;
+        reference->bounded = argument->bounded;
+        reference->max_length = argument->max_length;
+        reference->inexact_key = argument->inexact_key;
+    } else if (fold != BRUME_FOLD_SUM) {
+        reference->bounds.low = 0;
+        reference->nullable = false;
+    }
+    return reference;
+}
+
+brume_node brume_walk_fold_column(brume_walk *walk, brume_walk_group *group, brume_fold fold,
+                                  brume_node argument)
 {
     brume_builder *builder = &walk->builder;
     size_t at = argument ? base_column(walk, group, argument) : 0;
@@ -40,81 +65,99 @@ static brume_node fold_column(brume_walk *walk, brume_walk_group *group, brume_f
     if (made->column_count == sizeof group->group_columns / sizeof *group->group_columns)
         return brume_build_fail(builder, BRUME_EUNSUPPORTED, "aggregate in several subqueries",
                                 "a subquery has too many aggregates");
-    brume_type type = {BRUME_TYPE_BIGINT, 0, 0};
-    if (fold == BRUME_FOLD_MIN || fold == BRUME_FOLD_MAX)
-        type = argument->type;
-    if (fold == BRUME_FOLD_SUM && argument->type.kind == BRUME_TYPE_DECIMAL)
-        type = (brume_type){BRUME_TYPE_DECIMAL, 28, argument->type.scale};
-    brume_expression *reference = brume_build_node(builder, BRUME_OPERATION_COLUMN, type, NULL, 0);
+    brume_expression *reference = brume_walk_fold_reference(walk, fold, argument);
     if (!reference)
         return NULL;
     reference->relation = made;
     reference->column = made->column_count;
-    reference->bounded = false;
-    reference->nullable = true;
-    if (fold == BRUME_FOLD_MIN || fold == BRUME_FOLD_MAX) {
-        reference->bounds = argument->bounds;
-        reference->bounded = argument->bounded;
-        reference->max_length = argument->max_length;
-        reference->inexact_key = argument->inexact_key;
-    } else if (fold != BRUME_FOLD_SUM) {
-        reference->bounds.low = 0;
-        reference->nullable = false;
-    }
     group->group_columns[made->column_count++] = (brume_relation_column){
         .reference = reference, .inside = reference, .fold = fold, .argument = at};
     return reference;
 }
 
-brume_node brume_walk_fold(brume_walk *walk, brume_walk_group *group, const PgQuery__FuncCall *call)
+/* ---- calls ---- */
+
+/* The argument where FILTER keeps the row, else NULL; `argument` NULL: of COUNT(*). */
+static brume_node filtered(brume_walk_context *c, const PgQuery__FuncCall *call,
+                           brume_node argument)
+{
+    brume_builder *builder = &c->walk->builder;
+    if (!call->agg_filter)
+        return argument;
+    brume_node parts[] = {brume_walk_node(c, call->agg_filter, false),
+                          call->agg_star ? brume_build_number(builder, "1") : argument};
+    return parts[0] && parts[1] ? brume_build_case(builder, parts, 2) : NULL;
+}
+
+static bool check_argument(brume_walk *walk, const char *name, brume_fold fold, brume_type type)
 {
     brume_builder *builder = &walk->builder;
+    if ((fold == BRUME_FOLD_MIN || fold == BRUME_FOLD_MAX) && type.kind == BRUME_TYPE_BOOLEAN)
+        brume_build_fail(builder, BRUME_EUNSUPPORTED, "CAST it to integer",
+                         "%.40s is not defined for booleans", name);
+    else if (fold == BRUME_FOLD_SUM && !brume_type_is_number(type))
+        brume_build_fail(builder, BRUME_EARGUMENT, "CAST the argument", "%.40s needs a number",
+                         name);
+    else if (fold == BRUME_FOLD_SUM && (type.kind == BRUME_TYPE_DOUBLE ||
+                                        (type.kind == BRUME_TYPE_DECIMAL && type.precision > 18)))
+        brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                         "CAST the argument to numeric(p,s), p at most 18",
+                         "per unit, %.40s must be exact: integers and short decimals", name);
+    return builder->status == BRUME_OK;
+}
+
+bool brume_walk_read_fold(brume_walk_context *c, const PgQuery__FuncCall *call,
+                          brume_walk_folding *out)
+{
+    static const struct {
+        const char *name;
+        brume_fold fold;
+    } known[] = {{"count", BRUME_FOLD_COUNT},
+                 {"sum", BRUME_FOLD_SUM},
+                 {"avg", BRUME_FOLD_SUM},
+                 {"min", BRUME_FOLD_MIN},
+                 {"max", BRUME_FOLD_MAX}};
+    brume_builder *builder = &c->walk->builder;
     const char *name = brume_walk_name(call->funcname, call->n_funcname);
-    if (call->agg_within_group || call->n_agg_order || call->agg_filter || call->func_variadic)
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "use CASE WHEN inside the aggregate",
-                                "%.40s in this form is not supported in a subquery", name);
-    if (strcmp(name, "count") == 0 && call->agg_star)
-        return fold_column(walk, group, BRUME_FOLD_COUNT_ROWS, NULL);
-    if (call->n_args != 1 || call->agg_star)
-        return brume_build_fail(builder, BRUME_EARGUMENT, "write SUM(x)",
-                                "%.40s takes one argument", name);
-    brume_node argument = brume_walk_expression(walk, group->rows, NULL, call->args[0], true);
+    size_t i = 0, count = sizeof known / sizeof *known;
+    while (i < count && strcmp(name, known[i].name) != 0)
+        i++;
+    if (call->agg_within_group || call->n_agg_order || call->func_variadic)
+        brume_build_fail(builder, BRUME_EUNSUPPORTED, "use CASE WHEN inside the aggregate",
+                         "%.40s in this form is not supported in a subquery", name);
+    else if (i == count)
+        brume_build_fail(builder, BRUME_EUNSUPPORTED, "per unit: COUNT, SUM, AVG, MIN and MAX",
+                         "%.40s is not supported in a subquery", name);
+    else if (call->agg_star ? i > 0 : call->n_args != 1)
+        brume_build_fail(builder, BRUME_EARGUMENT, "write SUM(x)", "%.40s takes one argument",
+                         name);
+    else if (call->agg_distinct && i > 0)
+        brume_build_fail(builder, BRUME_EUNSUPPORTED, "COUNT(DISTINCT x) is, per unit",
+                         "%.40s(DISTINCT) is not supported", name);
+    if (builder->status != BRUME_OK)
+        return false;
+    *out = (brume_walk_folding){known[i].fold, NULL, strcmp(name, "avg") == 0};
+    if (call->agg_star && !call->agg_filter) {
+        out->fold = BRUME_FOLD_COUNT_ROWS;
+        return true;
+    }
+    brume_node argument = call->agg_star ? NULL : brume_walk_node(c, call->args[0], true);
+    argument = filtered(c, call, argument);
     if (argument && argument->untyped)
         argument = brume_build_convert(builder, argument, (brume_type){BRUME_TYPE_TEXT, 0, 0});
-    if (!argument)
-        return NULL;
-    if (strcmp(name, "count") == 0)
-        return fold_column(walk, group,
-                           call->agg_distinct ? BRUME_FOLD_COUNT_DISTINCT : BRUME_FOLD_COUNT,
-                           argument);
+    if (!argument || !check_argument(c->walk, name, out->fold, argument->type))
+        return false;
     if (call->agg_distinct)
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "COUNT(DISTINCT x) is, per unit",
-                                "%.40s(DISTINCT) is not supported", name);
-    if ((strcmp(name, "min") == 0 || strcmp(name, "max") == 0)) {
-        if (argument->type.kind == BRUME_TYPE_BOOLEAN)
-            return brume_build_fail(builder, BRUME_EUNSUPPORTED, "CAST it to integer",
-                                    "%.40s is not defined for booleans", name);
-        return fold_column(walk, group, strcmp(name, "min") == 0 ? BRUME_FOLD_MIN : BRUME_FOLD_MAX,
-                           argument);
-    }
-    bool sum = strcmp(name, "sum") == 0, average = strcmp(name, "avg") == 0;
-    if (!sum && !average)
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED,
-                                "per unit: COUNT, SUM, AVG, MIN and MAX",
-                                "%.40s is not supported in a subquery", name);
-    if (!brume_type_is_number(argument->type))
-        return brume_build_fail(builder, BRUME_EARGUMENT, "CAST the argument",
-                                "%.40s needs a number", name);
-    if (argument->type.kind == BRUME_TYPE_DOUBLE ||
-        (argument->type.kind == BRUME_TYPE_DECIMAL && argument->type.precision > 18))
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED,
-                                "CAST the argument to numeric(p,s), p at most 18",
-                                "per unit, %.40s must be exact: integers and short decimals", name);
-    brume_node total = fold_column(walk, group, BRUME_FOLD_SUM, argument);
-    if (sum || !total)
-        return total;
+        out->fold = BRUME_FOLD_COUNT_DISTINCT;
+    out->argument = argument;
+    return true;
+}
+
+brume_node brume_walk_average(brume_walk *walk, brume_node total, brume_node count,
+                              brume_node argument)
+{
+    brume_builder *builder = &walk->builder;
     brume_type real = {BRUME_TYPE_DOUBLE, 0, 0};
-    brume_node count = fold_column(walk, group, BRUME_FOLD_COUNT, argument);
     brume_node ratio = brume_build_arithmetic(builder, BRUME_OPERATION_DIVIDE,
                                               brume_build_convert(builder, total, real),
                                               brume_build_convert(builder, count, real));
@@ -126,6 +169,20 @@ brume_node brume_walk_fold(brume_walk *walk, brume_walk_group *group, const PgQu
     snprintf(low, sizeof low, "%.17g", widened->bounds.real_low);
     snprintf(high, sizeof high, "%.17g", widened->bounds.real_high);
     return brume_build_clamp(builder, ratio, low, high);
+}
+
+brume_node brume_walk_fold(brume_walk *walk, brume_walk_group *group, const PgQuery__FuncCall *call)
+{
+    brume_walk_context rows = {walk, group->rows, NULL};
+    brume_walk_folding folding;
+    if (!brume_walk_read_fold(&rows, call, &folding))
+        return NULL;
+    brume_node value = brume_walk_fold_column(walk, group, folding.fold, folding.argument);
+    if (!value || !folding.average)
+        return value;
+    return brume_walk_average(
+        walk, value, brume_walk_fold_column(walk, group, BRUME_FOLD_COUNT, folding.argument),
+        folding.argument);
 }
 
 /* A key of the per-unit GROUP BY, if `node` is one. */

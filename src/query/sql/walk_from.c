@@ -132,17 +132,32 @@ static bool is_widened(brume_node node)
             node->type.precision - node->type.scale >= digits);
 }
 
-bool brume_walk_is_column(brume_node known, brume_node node)
+brume_node brume_walk_narrowest(brume_node node)
 {
     while (is_widened(node))
         node = node->arguments[0];
-    return brume_expression_equal(known, node);
+    return node;
+}
+
+bool brume_walk_is_column(brume_node known, brume_node node)
+{
+    return brume_expression_equal(known, brume_walk_narrowest(node));
 }
 
 bool brume_walk_is_unit(const brume_walk_scope *scope, brume_node node)
 {
     for (size_t i = 0; i < scope->unit_count; i++)
         if (brume_walk_is_column(scope->units[i], node))
+            return true;
+    return false;
+}
+
+bool brume_walk_names_unit(const brume_walk_scope *scope, brume_node node)
+{
+    if (brume_walk_is_unit(scope, node))
+        return true;
+    for (size_t i = 0; i < scope->link_key_count; i++)
+        if (scope->link_keys[i].found && brume_walk_is_column(scope->link_keys[i].node, node))
             return true;
     return false;
 }

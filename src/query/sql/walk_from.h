@@ -12,6 +12,9 @@ bool brume_walk_item(brume_walk *walk, const PgQuery__Node *node, const brume_wa
 bool brume_walk_join(brume_walk *walk, const PgQuery__JoinExpr *expression,
                      const brume_walk_common *common, brume_walk_scope *scope);
 
+/* What a whole number was before it was widened, which no value of its own type is lost by. */
+brume_node brume_walk_narrowest(brume_node node);
+
 /* Join `right` to `left`, which becomes the scope of both; false: refused. */
 bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk_scope *right,
                             brume_join kind, brume_node condition);

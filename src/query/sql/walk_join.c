@@ -200,6 +200,33 @@ static void add_maybe_units(brume_walk_scope *joined, const brume_walk_scope *si
         joined->maybe_units[joined->maybe_unit_count++] = side->units[i];
 }
 
+/* One more conjunct of an inner join: where one side of an equality is the unit, so is the other.
+ */
+static bool add_equal_unit(void *context, brume_node condition)
+{
+    brume_walk_scope *scope = context;
+    size_t most = sizeof scope->units / sizeof *scope->units;
+    for (int i = 0; condition->operation == BRUME_OPERATION_EQUAL && i < 2; i++) {
+        brume_node unit = condition->arguments[i], other = condition->arguments[1 - i];
+        if (scope->unit_count < most && brume_walk_is_unit(scope, unit) &&
+            !brume_walk_is_unit(scope, other))
+            scope->units[scope->unit_count++] = brume_walk_narrowest(other);
+    }
+    return true;
+}
+
+/* A link to the unit gives its own column that unit: what holds of every row of the join says it,
+ * and through several links the one equality leads to the next. */
+static void add_equal_units(brume_walk_scope *scope)
+{
+    size_t before;
+    do {
+        before = scope->unit_count;
+        (void)brume_scope_conditions((brume_row_scope){scope->relation, NULL}, add_equal_unit,
+                                     scope);
+    } while (scope->unit_count > before);
+}
+
 /* The scope of both: after an inner join on the units either side's column is the unit. */
 static brume_walk_scope joined_scope(const brume_walk_scope *left, const brume_walk_scope *right,
                                      const brume_relation *made, brume_node unit)
@@ -219,6 +246,8 @@ static brume_walk_scope joined_scope(const brume_walk_scope *left, const brume_w
         add_maybe_units(&joined, side ? right : left,
                         made->join == BRUME_JOIN_FULL ||
                             made->join == (side ? BRUME_JOIN_LEFT : BRUME_JOIN_RIGHT));
+    if (made->privacy == BRUME_PRIVACY_UNIT)
+        add_equal_units(&joined);
     return joined;
 }
 

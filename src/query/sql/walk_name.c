@@ -67,50 +67,62 @@ bool brume_walk_is_aggregate(const PgQuery__Node *node)
            node->func_call->agg_within_group || node->func_call->agg_filter;
 }
 
-static bool any_has_aggregate(PgQuery__Node *const *nodes, size_t count)
+static bool has_call(const PgQuery__Node *node, bool windows);
+
+static bool any_has_call(PgQuery__Node *const *nodes, size_t count, bool windows)
 {
     for (size_t i = 0; i < count; i++)
-        if (brume_walk_has_aggregate(nodes[i]))
+        if (has_call(nodes[i], windows))
             return true;
     return false;
 }
 
-bool brume_walk_has_aggregate(const PgQuery__Node *node)
+/* Is there an aggregate; `windows`: or a call with OVER? */
+static bool has_call(const PgQuery__Node *node, bool windows)
 {
     if (!node)
         return false;
-    if (brume_walk_is_aggregate(node))
+    if (brume_walk_is_aggregate(node) && (windows || !node->func_call->over))
         return true;
     switch (node->node_case) {
     case PG_QUERY__NODE__NODE_FUNC_CALL:
-        return any_has_aggregate(node->func_call->args, node->func_call->n_args);
+        return any_has_call(node->func_call->args, node->func_call->n_args, windows);
     case PG_QUERY__NODE__NODE_A_EXPR:
-        return brume_walk_has_aggregate(node->a_expr->lexpr) ||
-               brume_walk_has_aggregate(node->a_expr->rexpr);
+        return has_call(node->a_expr->lexpr, windows) || has_call(node->a_expr->rexpr, windows);
     case PG_QUERY__NODE__NODE_LIST:
-        return any_has_aggregate(node->list->items, node->list->n_items);
+        return any_has_call(node->list->items, node->list->n_items, windows);
     case PG_QUERY__NODE__NODE_BOOL_EXPR:
-        return any_has_aggregate(node->bool_expr->args, node->bool_expr->n_args);
+        return any_has_call(node->bool_expr->args, node->bool_expr->n_args, windows);
     case PG_QUERY__NODE__NODE_NULL_TEST:
-        return brume_walk_has_aggregate(node->null_test->arg);
+        return has_call(node->null_test->arg, windows);
     case PG_QUERY__NODE__NODE_BOOLEAN_TEST:
-        return brume_walk_has_aggregate(node->boolean_test->arg);
+        return has_call(node->boolean_test->arg, windows);
     case PG_QUERY__NODE__NODE_COALESCE_EXPR:
-        return any_has_aggregate(node->coalesce_expr->args, node->coalesce_expr->n_args);
+        return any_has_call(node->coalesce_expr->args, node->coalesce_expr->n_args, windows);
     case PG_QUERY__NODE__NODE_MIN_MAX_EXPR:
-        return any_has_aggregate(node->min_max_expr->args, node->min_max_expr->n_args);
+        return any_has_call(node->min_max_expr->args, node->min_max_expr->n_args, windows);
     case PG_QUERY__NODE__NODE_TYPE_CAST:
-        return brume_walk_has_aggregate(node->type_cast->arg);
+        return has_call(node->type_cast->arg, windows);
     case PG_QUERY__NODE__NODE_CASE_EXPR:
-        return brume_walk_has_aggregate(node->case_expr->arg) ||
-               brume_walk_has_aggregate(node->case_expr->defresult) ||
-               any_has_aggregate(node->case_expr->args, node->case_expr->n_args);
+        return has_call(node->case_expr->arg, windows) ||
+               has_call(node->case_expr->defresult, windows) ||
+               any_has_call(node->case_expr->args, node->case_expr->n_args, windows);
     case PG_QUERY__NODE__NODE_CASE_WHEN:
-        return brume_walk_has_aggregate(node->case_when->expr) ||
-               brume_walk_has_aggregate(node->case_when->result);
+        return has_call(node->case_when->expr, windows) ||
+               has_call(node->case_when->result, windows);
     default:
         return false;
     }
+}
+
+bool brume_walk_has_aggregate(const PgQuery__Node *node)
+{
+    return has_call(node, true);
+}
+
+bool brume_walk_has_fold(const PgQuery__Node *node)
+{
+    return has_call(node, false);
 }
 
 brume_node brume_walk_refuse(brume_walk *walk, const PgQuery__Node *node)

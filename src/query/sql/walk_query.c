@@ -237,17 +237,27 @@ static bool walk_outputs(brume_walk_outer *o, const PgQuery__SelectStmt *select,
     return true;
 }
 
+/* Has each unit one row at most? */
+static bool is_one_row(const brume_relation *relation, brume_node where)
+{
+    for (size_t i = 0; relation->grain_known && i < relation->grain_count; i++)
+        if (!brume_scope_pins((brume_row_scope){relation, where},
+                              relation->columns[relation->grain[i]].reference))
+            return false;
+    return relation->grain_known;
+}
+
 /* Whether each unit has one row at most in a group: the grain is among the keys. */
-static bool grain_in_keys(const brume_walk_outer *o, const brume_relation *relation)
+static bool grain_in_keys(const brume_walk_outer *o, const brume_relation *relation,
+                          brume_node where)
 {
     if (!relation->grain_known)
         return false;
     for (size_t i = 0; i < relation->grain_count; i++) {
-        bool found = false;
+        brume_node column = relation->columns[relation->grain[i]].reference;
+        bool found = brume_scope_pins((brume_row_scope){relation, where}, column);
         for (size_t j = 0; j < o->key_count; j++)
-            found = found ||
-                    brume_expression_equal(o->keys[j].expression,
-                                           relation->columns[relation->grain[i]].reference);
+            found = found || brume_expression_equal(o->keys[j].expression, column);
         if (!found)
             return false;
     }
@@ -371,14 +381,14 @@ bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume
     }
     forget_missing_sides(walk);
     query->set_count = o->set_count;
-    query->one_row_per_unit = scope->relation->grain_known && scope->relation->grain_count == 0;
+    query->one_row_per_unit = is_one_row(scope->relation, where);
     if (!brume_walk_group_sets(o))
         return false;
     const brume_relation *from = scope->relation;
     query->from = from;
     query->where = where;
     query->unit = from->privacy == BRUME_PRIVACY_UNIT ? from->columns[from->unit].reference : NULL;
-    query->one_row_per_group = grain_in_keys(o, from);
+    query->one_row_per_group = grain_in_keys(o, from, where);
     query->tables = walk->tables;
     query->table_count = walk->table_count;
     query->public_tables = walk->public_tables;
