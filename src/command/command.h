@@ -1,7 +1,7 @@
 /* A command of the library and the command line, described once.
  *
- * One file per command, src/command/<group>/<name>.c, exports one const brume_command; commands.def
- * has one line for it. Parsing, help, the man page and the completions of all shells read this
+ * A file of src/command/<group>/ exports a const brume_command for each of its commands;
+ * commands.def has one line for each. Parsing, help, the man page and the completions of all shells read this
  * description, so that a command is added in three steps:
  *
  *   1. src/command/<group>/<name>.c with `const brume_command brume_command_<name> = {...};`
@@ -167,6 +167,17 @@ bool brume_call_has(const brume_call *call, const char *option);
  * the index-th of a repeated option. */
 const char *brume_call_text(const brume_call *call, const char *option);
 const char *brume_call_text_at(const brume_call *call, const char *option, size_t index);
+
+/* The first of the command's options, in their order, that was given and is none of `names`, which
+ * NULL ends; and the first of `names` that was given. NULL: none. */
+const char *brume_call_other_than(const brume_call *call, const char *const *names);
+const char *brume_call_any_of(const brume_call *call, const char *const *names);
+
+/* What the call asks for, by which charges are told apart: `first`, then the options that were
+ * given but `left_out`, as " --column 'age'", or without the quotes. The call keeps the text. */
+BRUME_MUST_USE brume_status brume_call_describe(brume_call *call, const char *first,
+                                                const char *const *left_out, bool quoted,
+                                                const char **what, brume_error *error);
 
 /* The number, or `otherwise` if the option was not given. */
 double brume_call_real(const brume_call *call, const char *option, double otherwise);

@@ -58,12 +58,6 @@ BRUME_API void brume_expression_free(brume_expression *expression);
 BRUME_API BRUME_MUST_USE brume_status brume_expression_solve(brume_expression *expression,
                                                              double value, brume_error *error);
 
-/* Write the event as a term that parses back to it (its adjacency apart): numbers with the fewest
- * digits that read back exactly, optional parameters only where they differ from the standard.
- * Errors: BRUME_EUNKNOWN, or BRUME_EOVERFLOW if it needs more than `size` bytes. */
-BRUME_API BRUME_MUST_USE brume_status brume_event_write(const brume_event *event, char *text,
-                                                        size_t size, brume_error *error);
-
 #ifdef __cplusplus
 }
 #endif

@@ -273,7 +273,7 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_assault assault = {0};
     reconstruct_rows *all = calloc(1, sizeof *all);
     if (!all)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        return brume_no_memory(error, NULL);
     brume_status status = brume_bits_open(&assault.bits, error);
     if (status == BRUME_OK)
         status = attack(call, &assault, all, error);

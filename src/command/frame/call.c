@@ -293,7 +293,7 @@ brume_status brume_call_parse(const brume_command *command, int count, char **wo
     *help = false;
     call->operands = calloc((size_t)count + 1, sizeof *call->operands);
     if (!call->operands)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        return brume_no_memory(error, NULL);
     for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
         *help |= brume_is_help(words[i]);
     if (*help)
@@ -394,6 +394,62 @@ const char *brume_call_text_at(const brume_call *call, const char *option, size_
 const char *brume_call_text(const brume_call *call, const char *option)
 {
     return brume_call_text_at(call, option, 0);
+}
+
+static bool is_among(const char *name, const char *const *names)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
+const char *brume_call_other_than(const brume_call *call, const char *const *names)
+{
+    for (size_t i = 0; i < call->command->option_count; i++) {
+        const char *name = call->command->options[i].name;
+        if (brume_call_has(call, name) && !is_among(name, names))
+            return name;
+    }
+    return NULL;
+}
+
+const char *brume_call_any_of(const brume_call *call, const char *const *names)
+{
+    while (*names && !brume_call_has(call, *names))
+        names++;
+    return *names;
+}
+
+static void write_options(const brume_call *call, FILE *out, const char *const *left_out,
+                          bool quoted)
+{
+    for (size_t i = 0; i < call->command->option_count; i++) {
+        const char *name = call->command->options[i].name;
+        for (size_t n = 0; !is_among(name, left_out) && n < brume_call_times(call, name); n++) {
+            const char *text = brume_call_text_at(call, name, n);
+            fprintf(out,
+                    quoted          ? " --%s '%s'"
+                    : text && *text ? " --%s %s"
+                                    : " --%s%s",
+                    name, text ? text : "");
+        }
+    }
+}
+
+brume_status brume_call_describe(brume_call *call, const char *first, const char *const *left_out,
+                                 bool quoted, const char **what, brume_error *error)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        return brume_no_memory(error, NULL);
+    fputs(first, out);
+    write_options(call, out, left_out, quoted);
+    bool failed = fclose(out) != 0;
+    BRUME_TRY(brume_call_keep(call, free, text, error));
+    *what = text;
+    return failed ? brume_no_memory(error, NULL) : BRUME_OK;
 }
 
 double brume_call_real(const brume_call *call, const char *option, double otherwise)

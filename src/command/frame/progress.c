@@ -11,7 +11,7 @@ static double seconds_since(struct timespec from, struct timespec to)
 void brume_progress_start(brume_progress *progress, const brume_call *call, const char *label,
                           uint64_t total)
 {
-    *progress = (brume_progress){.label = label, .total = total};
+    *progress = (brume_progress){.call = call, .label = label, .total = total};
     if (!call || !call->host || !call->host->progress)
         return;
     progress->host = call->host;

@@ -7,7 +7,8 @@
 #include "command/command.h"
 
 typedef struct brume_progress {
-    const brume_host *host; /* NULL: nobody looks */
+    const brume_call *call;
+    const brume_host *host; /* NULL: nobody looks, or it has not started */
     const char *label;
     uint64_t total; /* 0: unknown */
     struct timespec last;

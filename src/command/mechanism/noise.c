@@ -61,7 +61,7 @@ static brume_status write_lines(brume_call *call, const brume_event *event, brum
 {
     int64_t *draws = malloc(CHUNK * sizeof *draws);
     if (!draws)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        return brume_no_memory(error, NULL);
     brume_progress progress;
     brume_progress_start(&progress, call, "drawing", count);
     brume_status status = BRUME_OK;

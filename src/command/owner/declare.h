@@ -79,6 +79,9 @@ extern const char *const brume_limits_words[], *const brume_stay_words[];
  * the source must be looked at? */
 bool brume_declares_schema(const brume_call *call);
 
+/* The first option given that is of a protected dataset only; NULL: none. */
+const char *brume_declares_protection(const brume_call *call);
+
 /* What was found at a place. */
 typedef struct brume_found_source {
     char *location, *password; /* a URL without its password; password may be NULL */

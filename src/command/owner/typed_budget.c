@@ -13,7 +13,7 @@ brume_status brume_typed_budget_read(const char *typed, const char *option, brum
 {
     out->text = strdup(typed);
     if (!out->text)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        return brume_no_memory(error, NULL);
     char *rest = out->text, *part = NULL;
     while ((part = strsep(&rest, ","))) {
         char *value = strchr(part, '=');

@@ -56,7 +56,7 @@ static brume_status fault(const yaml_reader *from, size_t line, size_t column, c
 
 static brume_status out_of_memory(const yaml_reader *from)
 {
-    return brume_fail(from->error, BRUME_EMEMORY, NULL, "out of memory");
+    return brume_no_memory(from->error, NULL);
 }
 
 static void place_of(struct fy_event *event, size_t *line, size_t *column)

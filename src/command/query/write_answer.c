@@ -70,7 +70,7 @@ static brume_status write_notes(const brume_call *call, const brume_query_answer
     size_t length = 0;
     FILE *notes = open_memstream(&text, &length);
     if (!notes)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        return brume_no_memory(error, NULL);
     if (answer->is_public)
         fputs("public tables only: exact, and free of charge", notes);
     else if (answer->is_dummy)
@@ -87,7 +87,7 @@ static brume_status write_notes(const brume_call *call, const brume_query_answer
         fprintf(notes, "\nwarning: %s", json_string_value(json_array_get(answer->warnings, i)));
     if (fclose(notes) != 0 || failed) {
         free(text);
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        return brume_no_memory(error, NULL);
     }
     fprintf(call->out, "\n%s", brume_dim(call));
     char *rest = text;
@@ -397,7 +397,7 @@ static brume_status write_html(const brume_call *call, const brume_query_answer 
     FILE *out = call->out;
     json_t *notes = brume_query_answer_notes(answer);
     if (!notes)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        return brume_no_memory(error, NULL);
     fputs("<table>\n<thead>\n<tr>", out);
     for (size_t i = 0; i < answer->column_count; i++) {
         bool is_key = answer->columns[i].is_key;

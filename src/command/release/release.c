@@ -124,24 +124,16 @@ static brume_status write_text(brume_call *call, const brume_release *release, b
 /* ---- the question ---- */
 
 /* Everything that was asked but the price, as one text: the options in their order. */
-static brume_status describe(const brume_call *call, char *what, size_t size, brume_error *error)
+static brume_status describe(brume_call *call, const char **what, brume_error *error)
 {
-    size_t used = (size_t)snprintf(what, size, "release %s", brume_call_operand(call, 0));
-    for (size_t i = 0; i < call->command->option_count; i++) {
-        const char *name = call->command->options[i].name;
-        bool price = strcmp(name, "epsilon") == 0 || strcmp(name, "delta") == 0 ||
-                     strcmp(name, "rho") == 0 || strcmp(name, "ledger") == 0 ||
-                     strcmp(name, "timeout") == 0;
-        for (size_t n = 0; !price && used < size && n < brume_call_times(call, name); n++) {
-            const char *text = brume_call_text_at(call, name, n);
-            used +=
-                (size_t)snprintf(what + used, size - used, " --%s '%s'", name, text ? text : "");
-        }
-    }
-    if (used >= size)
-        return brume_fail(error, BRUME_EARGUMENT, "use a file for long lists",
-                          "the options are longer than %zu bytes", size);
-    return BRUME_OK;
+    static const char *const price[] = {"epsilon", "delta", "rho", "ledger", "timeout", NULL};
+    enum { MOST = 4096 };
+    char first[100];
+    snprintf(first, sizeof first, "release %s", brume_call_operand(call, 0));
+    BRUME_TRY(brume_call_describe(call, first, price, true, what, error));
+    return strlen(*what) < MOST ? BRUME_OK
+                                : brume_fail(error, BRUME_EARGUMENT, "use a file for long lists",
+                                             "the options are longer than %d bytes", MOST);
 }
 
 static brume_status run_charged(brume_call *call, brume_release *release, json_t **answer,
@@ -149,9 +141,9 @@ static brume_status run_charged(brume_call *call, brume_release *release, json_t
 {
     brume_ledger *ledger = NULL;
     const char *dataset = brume_call_operand(call, 1);
-    char what[4096];
+    const char *what = NULL;
     const brume_watch *watch = NULL;
-    BRUME_TRY(describe(call, what, sizeof what, error));
+    BRUME_TRY(describe(call, &what, error));
     BRUME_TRY(brume_call_watch(call, &watch, error));
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
     if (status == BRUME_OK)

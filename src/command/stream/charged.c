@@ -88,21 +88,13 @@ static brume_status answer_all(void *context, const brume_charged_stream *on, js
 }
 
 /* The command as it was typed, without what only this machine knows. */
-static brume_status describe(const brume_call *call, char what[WHAT], brume_error *error)
+static brume_status describe(brume_call *call, const char **what, brume_error *error)
 {
-    size_t used = (size_t)snprintf(what, WHAT, "%s", call->command->name);
-    for (size_t i = 0; i < call->command->option_count; i++) {
-        const brume_option *option = &call->command->options[i];
-        bool local = strcmp(option->name, "ledger") == 0 || strcmp(option->name, "timeout") == 0;
-        for (size_t n = 0; !local && used < WHAT && n < brume_call_times(call, option->name); n++) {
-            const char *text = brume_call_text_at(call, option->name, n);
-            used += (size_t)snprintf(what + used, WHAT - used, " --%s%s%s", option->name,
-                                     text && *text ? " " : "", text ? text : "");
-        }
-    }
-    return used < WHAT ? BRUME_OK
-                       : brume_fail(error, BRUME_EARGUMENT, NULL,
-                                    "the options are longer than %d bytes", (int)WHAT);
+    static const char *const local[] = {"ledger", "timeout", NULL};
+    BRUME_TRY(brume_call_describe(call, call->command->name, local, false, what, error));
+    return strlen(*what) < WHAT ? BRUME_OK
+                                : brume_fail(error, BRUME_EARGUMENT, NULL,
+                                             "the options are longer than %d bytes", (int)WHAT);
 }
 
 /* The events as texts, and what they cost in rho together; 0 where one has no rho. */
@@ -131,13 +123,12 @@ brume_status brume_stream_run_charged(brume_ledger *ledger, const brume_stream_c
                                       const brume_watch *watch, brume_bits *bits,
                                       brume_error *error)
 {
-    char what[WHAT];
+    const char *what = NULL;
     double rho_upper = 0;
-    BRUME_TRY(describe(charge->call, what, error));
+    BRUME_TRY(describe(charge->call, &what, error));
     json_t *answer = NULL, *events = json_array();
-    if (!events)
-        return brume_no_memory(error, "a stream");
-    brume_status status = price_events(charge, events, &rho_upper, error);
+    BRUME_TRY(brume_call_keep_json(charge->call, events, error));
+    BRUME_TRY(price_events(charge, events, &rho_upper, error));
     brume_charged charged = {.dataset = brume_call_text(charge->call, "dataset"),
                              .adjacency = charge->adjacency,
                              .epsilon = charge->epsilon,
@@ -150,9 +141,7 @@ brume_status brume_stream_run_charged(brume_ledger *ledger, const brume_stream_c
                              .what = what,
                              .stream = answer_all,
                              .context = (void *)charge};
-    if (status == BRUME_OK)
-        status = brume_charged_release(ledger, &charged, bits, watch, &answer, error);
+    brume_status status = brume_charged_release(ledger, &charged, bits, watch, &answer, error);
     json_decref(answer);
-    json_decref(events);
     return status;
 }

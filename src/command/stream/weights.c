@@ -15,7 +15,8 @@
 #include "command/frame/watch.h"
 #include "command/host.h"
 #include "command/ledger/open_ledger.h"
-#include "command/synth/synth.h"
+#include "command/synth/words.h"
+#include "query/collect/file_rows.h"
 #include "query/collect/unit_rows.h"
 #include "synthetic/workload.h"
 
@@ -145,9 +146,9 @@ static brume_status find_events(const weights_stream *all, brume_stream_charge *
     return BRUME_OK;
 }
 
-static brume_status read_words(weights_stream *all, brume_adjacency adjacency, brume_error *error)
+static brume_status read_words(weights_stream *all, const brume_call *call,
+                               brume_adjacency adjacency, brume_error *error)
 {
-    const brume_call *call = all->synth.call;
     bool told = brume_call_has(call, "records");
     if (adjacency == BRUME_REPLACE && told)
         return brume_fail(error, BRUME_EARGUMENT, "leave it out",
@@ -157,9 +158,7 @@ static brume_status read_words(weights_stream *all, brume_adjacency adjacency, b
         return brume_fail(
             error, BRUME_EARGUMENT, "a public estimate; the error bound holds if it is right",
             "'--records' is missing: under add-remove the number of units is private");
-    all->synth.method = "pmw";
     all->synth.options.method = BRUME_SYNTHETIC_WEIGHTS;
-    all->synth.options.adjacency = adjacency;
     BRUME_TRY(brume_synth_price(&all->synth, true, error));
     BRUME_TRY(brume_synth_schema(&all->synth, error));
     if (all->synth.universe.cells > CELLS_MOST)
@@ -179,48 +178,44 @@ static brume_status read_words(weights_stream *all, brume_adjacency adjacency, b
     return brume_workload_open(&all->synth.universe, &all->workload, error);
 }
 
-static brume_status run_in(brume_call *call, brume_ledger *ledger, const brume_dataset *dataset,
-                           const brume_policy *policy, const brume_watch *watch, brume_bits *bits,
-                           brume_error *error)
+static brume_status run_on(brume_call *call, brume_ledger *ledger, const brume_dataset *dataset,
+                           weights_stream *all, brume_error *error)
 {
-    weights_stream all = {
-        .synth = {.call = call, .policy = policy, .format = &brume_rows_format, .watch = watch},
-        .bits = bits};
     brume_stream_charge charge = {
         .call = call,
         .adjacency = dataset->adjacency,
         .needs_rows = true,
         .open = open_weights,
         .close = close_weights,
-        .source = {.ask = ask_weights, .write = write_count, .context = &all}};
-    brume_status status = read_words(&all, dataset->adjacency, error);
-    if (status == BRUME_OK)
-        status = find_events(&all, &charge, error);
-    charge.epsilon = all.synth.epsilon;
-    charge.delta = all.synth.delta;
-    charge.rho = all.synth.rho;
-    if (status == BRUME_OK)
-        status = brume_stream_run_charged(ledger, &charge, watch, bits, error);
-    brume_workload_close(all.workload);
-    brume_synth_clear(&all.synth);
-    return status;
+        .source = {.ask = ask_weights, .write = write_count, .context = all}};
+    BRUME_TRY(read_words(all, call, dataset->adjacency, error));
+    BRUME_TRY(find_events(all, &charge, error));
+    charge.epsilon = all->synth.words.epsilon;
+    charge.delta = all->synth.words.delta;
+    charge.rho = all->synth.words.rho;
+    return brume_stream_run_charged(ledger, &charge, all->synth.words.watch, all->bits, error);
 }
 
 static brume_status run(brume_call *call, brume_error *error)
 {
-    brume_bits *bits = NULL;
+    weights_stream all = {0};
+    brume_synth_words words;
     brume_ledger *ledger = NULL;
     brume_dataset *dataset = NULL;
-    brume_policy *policy = NULL;
-    const brume_watch *watch = NULL;
-    BRUME_TRY(brume_call_watch(call, &watch, error));
-    BRUME_TRY(brume_call_open_bits(call, &bits, error));
+    BRUME_TRY(brume_synth_read_words(call, &words, error));
+    BRUME_TRY(brume_call_watch(call, &words.watch, error));
+    BRUME_TRY(brume_call_open_bits(call, &all.bits, error));
     BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error));
     BRUME_TRY(
         brume_call_open_dataset(call, ledger, brume_call_text(call, "dataset"), &dataset, error));
-    BRUME_TRY(brume_policy_from_json(dataset->policy, &policy, error));
-    brume_status status = run_in(call, ledger, dataset, policy, watch, bits, error);
-    brume_policy_close(policy);
+    words.method = "pmw";
+    words.is_stream = true;
+    words.replace = dataset->adjacency == BRUME_REPLACE;
+    brume_status status = brume_synth_open(&words, dataset, &all.synth, error);
+    if (status == BRUME_OK)
+        status = run_on(call, ledger, dataset, &all, error);
+    brume_workload_close(all.workload);
+    brume_synth_clear(&all.synth);
     return status;
 }
 

@@ -1,21 +1,17 @@
-/* brume synth: a synthetic table that answers a workload of queries nearly as the real one.
- *
- * Promises: everything that can be wrong with the words shows before anything is charged; the price
- * is on the ledger before a row is read; the report tells released numbers only, unless the exact
- * error is asked for without a ledger. */
-#include "command/synth/synth.h"
+/* brume synth: a synthetic table that answers a workload of queries nearly as the real one. The
+ * words typed, and the report; query/synth/synth.h makes the table. */
+#include "query/synth/synth.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/synthetic/small_database.h>
-
-#include "command/query/ask.h"
 #include "command/frame/input.h"
+#include "command/frame/progress.h"
 #include "command/frame/watch.h"
 #include "command/ledger/open_ledger.h"
-#include "ledger/ledger.h"
-#include "query/release/charged.h"
+#include "command/query/ask.h"
+#include "command/synth/words.h"
 
 /* ---- the report as text ---- */
 
@@ -95,6 +91,28 @@ static void write_errors(brume_call *call, const json_t *answer)
                 brume_rounded_up(number_of(exact, "error_of_rows")).text);
 }
 
+/* Every answer within so many records, by each method. */
+static void write_methods(brume_call *call, const json_t *methods)
+{
+    static const char *const parameters[] = {"rounds", "alpha", "size"};
+    if (json_array_size(methods) > 0)
+        fprintf(call->out, "  bounds    known before, for every answer at once:\n");
+    for (size_t i = 0; i < json_array_size(methods); i++) {
+        const json_t *row = json_array_get(methods, i);
+        double bound = number_of(row, "bound");
+        fprintf(call->out, "            %-10s", json_string_value(json_object_get(row, "method")));
+        if (!isfinite(bound)) {
+            fprintf(call->out, " %s\n", json_string_value(json_object_get(row, "why")));
+            continue;
+        }
+        fprintf(call->out, " %s records", brume_rounded_up(bound).text);
+        for (size_t j = 0; j < sizeof parameters / sizeof *parameters; j++)
+            if (isfinite(number_of(row, parameters[j])))
+                fprintf(call->out, ", %s %.4g", parameters[j], number_of(row, parameters[j]));
+        fprintf(call->out, "\n");
+    }
+}
+
 static brume_status write_report(brume_call *call, json_t *answer, brume_error *error)
 {
     bool dry = brume_call_has(call, "dry-run");
@@ -114,157 +132,153 @@ static brume_status write_report(brume_call *call, json_t *answer, brume_error *
         fprintf(call->out, "  memory    about %s MiB\n",
                 brume_rounded_up(number_of(answer, "memory_bytes") * 0x1p-20).text);
     if (dry)
-        brume_synth_write_methods(call, json_object_get(answer, "methods"));
+        write_methods(call, json_object_get(answer, "methods"));
     return BRUME_OK;
+}
+
+/* ---- the words ---- */
+
+/* The texts of a repeated option; the call keeps the list. */
+static brume_status read_list(brume_call *call, const char *option, brume_synth_list *out,
+                              brume_error *error)
+{
+    out->count = brume_call_times(call, option);
+    const char **texts = calloc(out->count + 1, sizeof *texts);
+    BRUME_TRY(brume_call_keep(call, free, texts, error));
+    for (size_t i = 0; i < out->count; i++)
+        texts[i] = brume_call_text_at(call, option, i);
+    out->texts = texts;
+    return BRUME_OK;
+}
+
+brume_status brume_synth_read_words(brume_call *call, brume_synth_words *out, brume_error *error)
+{
+    static const char *const others[] = {"epsilon", "delta",   "rho",      "ledger",
+                                         "output",  "dry-run", "workload", NULL};
+    *out =
+        (brume_synth_words){.source = brume_call_operand(call, 0),
+                            .method = brume_call_text(call, "method"),
+                            .columns = brume_call_text(call, "columns"),
+                            .workload = brume_call_text(call, "workload"),
+                            .other = brume_call_text(call, "other"),
+                            .epsilon = brume_call_text(call, "epsilon"),
+                            .delta = brume_call_text(call, "delta"),
+                            .rho = brume_call_text(call, "rho"),
+                            .rounds = brume_call_count(call, "rounds", 0),
+                            .candidates = brume_call_count(call, "candidates", UINT64_C(1) << 26),
+                            .size = brume_call_count(call, "size", 0),
+                            .rows = brume_call_count(call, "rows", 0),
+                            .records = brume_call_count(call, "records", 0),
+                            .alpha = brume_call_real(call, "alpha", 0.1),
+                            .error_share = brume_call_real(call, "error-share", NAN),
+                            .confidence = brume_call_real(call, "confidence", 0.95),
+                            .dry_run = brume_call_has(call, "dry-run"),
+                            .exact_error = brume_call_has(call, "exact-error"),
+                            .output = brume_call_text(call, "output")};
+    BRUME_TRY(read_list(call, "domain", &out->domains, error));
+    BRUME_TRY(read_list(call, "bounds", &out->bounds, error));
+    BRUME_TRY(read_list(call, "bins", &out->bins, error));
+    return brume_call_describe(call, "", others, true, &out->others, error);
 }
 
 /* ---- running ---- */
 
-typedef struct synth_charged_draw {
-    const brume_synth *synth;
-    bool rehearsed;
-    double *rows;
-} synth_charged_draw;
-
-/* First without rows, before the charge: are the columns there? Then with them. */
-static brume_status draw(void *context, const char *path, brume_bits *bits, json_t **answer,
-                         brume_error *error)
+/* A label that is new starts the host's bar; none ends it. */
+static void show_progress(void *context, const char *label, uint64_t done, uint64_t total)
 {
-    synth_charged_draw *all = context;
-    if (all->rehearsed)
-        return brume_synth_run(all->synth, path, false, bits, &all->rows, answer, error);
-    all->rehearsed = true;
-    BRUME_TRY(brume_synth_check_file(all->synth, path, error));
-    *answer = json_object();
-    return *answer ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-}
-
-static brume_status run_charged(const brume_synth *synth, brume_ledger *ledger, brume_bits *bits,
-                                double **rows, json_t **answer, brume_error *error)
-{
-    synth_charged_draw context = {.synth = synth};
-    char *what = NULL;
-    json_t *plan = brume_synth_plan(synth);
-    if (!plan)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    brume_status status = brume_synth_describe(synth, &what, error);
-    brume_charged charged = {.dataset = brume_call_operand(synth->call, 0),
-                             .adjacency = synth->options.adjacency,
-                             .epsilon = synth->epsilon,
-                             .delta = synth->delta,
-                             .rho = synth->rho,
-                             .rho_upper = synth->rho_upper,
-                             .events = json_object_get(plan, "events"),
-                             .fresh = !brume_synth_is_kept(synth),
-                             .needs_rows = true,
-                             .most_rows = synth->options.method == BRUME_SYNTHETIC_SMALL_DATABASE
-                                              ? BRUME_SMALL_DATABASE_RECORDS
-                                              : 0,
-                             .what = what,
-                             .draw = draw,
-                             .context = &context};
-    if (status == BRUME_OK)
-        status = brume_charged_release(ledger, &charged, bits, synth->watch, answer, error);
-    json_decref(plan);
-    free(what);
-    if (status == BRUME_OK && !context.rows) /* read again */
-        status = brume_synth_recall(synth, *answer, &context.rows, error);
-    if (status == BRUME_OK)
-        *rows = context.rows;
+    brume_progress *bar = context;
+    if (!label)
+        brume_progress_end(bar);
+    else if (!bar->host && done == 0)
+        brume_progress_start(bar, bar->call, label, total);
     else
-        free(context.rows);
-    return status;
+        brume_progress_update(bar, done);
 }
 
-/* From a dataset of the ledger, or without one from the CSV file at `path`. */
-static brume_status produce(brume_call *call, const brume_synth *synth, brume_ledger *ledger,
-                            const char *path, brume_error *error)
+/* What the words promise, for nothing. */
+static brume_status show_plan(brume_call *call, const brume_synth *synth, brume_error *error)
+{
+    json_t *plan = brume_synth_plan(synth), *methods = brume_synth_compare(synth);
+    BRUME_TRY(brume_call_keep_json(call, plan, error));
+    if (methods)
+        json_object_set_new(plan, "methods", methods);
+    return write_report(call, plan, error);
+}
+
+/* The rows, and what is said of them: `path` is the file, NULL where a dataset pays. */
+static brume_status produce(brume_call *call, brume_synth *synth, brume_ledger *ledger,
+                            const brume_input *file, brume_error *error)
 {
     json_t *answer = NULL;
     brume_bits *bits = NULL;
-    if (brume_call_has(call, "dry-run")) {
-        answer = brume_synth_plan(synth);
-        json_t *rows = brume_synth_compare(synth);
-        if (answer && rows)
-            json_object_set_new(answer, "methods", rows);
-        brume_status shown = answer ? write_report(call, answer, error)
-                                    : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-        json_decref(answer);
-        return shown;
-    }
+    double *rows = NULL;
     BRUME_TRY(brume_synth_check_output(synth, error));
     BRUME_TRY(brume_call_open_bits(call, &bits, error));
-    double *rows = NULL;
-    brume_status status = ledger ? run_charged(synth, ledger, bits, &rows, &answer, error)
-                                 : brume_synth_run(synth, path, brume_call_has(call, "exact-error"),
-                                                   bits, &rows, &answer, error);
-    if (status != BRUME_OK) {
-        json_decref(answer);
-        return status;
-    }
-    status = brume_synth_write(synth, rows, error);
+    BRUME_TRY(
+        ledger ? brume_synth_charged(synth, ledger, bits, &rows, &answer, error)
+               : brume_synth_of_file(synth, file->path, file->format, bits, &rows, &answer, error));
+    brume_status status = brume_synth_write(synth, rows, error);
     free(rows);
+    BRUME_TRY(brume_call_keep_json(call, answer, error));
+    BRUME_TRY(status);
     json_object_del(answer, "cells");
-    if (status == BRUME_OK &&
-        json_object_set_new(answer, "output", json_string(brume_call_text(call, "output"))) != 0)
-        status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    if (status == BRUME_OK)
-        status = write_report(call, answer, error);
-    json_decref(answer);
-    return status;
+    if (json_object_set_new(answer, "output", json_string(synth->words.output)) != 0)
+        return brume_no_memory(error, NULL);
+    return write_report(call, answer, error);
 }
 
-/* --adjacency, else the dataset's, else add-remove. */
-static brume_adjacency adjacency_of(const brume_call *call, const brume_dataset *dataset)
+static brume_status run_charged(brume_call *call, brume_synth_words *words, brume_synth *synth,
+                                brume_error *error)
 {
-    const char *word = brume_call_text(call, "adjacency");
-    if (word)
-        return strcmp(word, "replace") == 0 ? BRUME_REPLACE : BRUME_ADD_REMOVE;
-    return dataset ? dataset->adjacency : BRUME_ADD_REMOVE;
+    brume_ledger *ledger = NULL;
+    brume_dataset *dataset = NULL;
+    if (words->exact_error)
+        return brume_fail(error, BRUME_EPOLICY, "it is for --no-ledger, to study the methods",
+                          "the exact error is a function of the data and is not private");
+    BRUME_TRY(brume_call_watch(call, &words->watch, error));
+    brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
+    if (status == BRUME_OK)
+        status = brume_call_open_dataset(call, ledger, words->source, &dataset, error);
+    if (status == BRUME_ESOURCE || status == BRUME_EUNKNOWN)
+        brume_hint_at_file(call, words->source, error);
+    BRUME_TRY(status);
+    if (!brume_call_has(call, "adjacency"))
+        words->replace = dataset->adjacency == BRUME_REPLACE;
+    BRUME_TRY(brume_synth_open(words, dataset, synth, error));
+    return words->dry_run ? show_plan(call, synth, error)
+                          : produce(call, synth, ledger, NULL, error);
+}
+
+static brume_status run_on_file(brume_call *call, const brume_synth_words *words,
+                                brume_synth *synth, brume_error *error)
+{
+    brume_input input = {0};
+    BRUME_TRY(brume_synth_open(words, NULL, synth, error));
+    brume_status status = brume_input_open(words->source, words->columns, &input, error);
+    if (status == BRUME_OK)
+        status = brume_synth_of_file(synth, input.path, input.format, NULL, NULL, NULL, error);
+    if (status == BRUME_OK)
+        status = words->dry_run ? show_plan(call, synth, error)
+                                : produce(call, synth, NULL, &input, error);
+    brume_input_close(&input);
+    return status;
 }
 
 static brume_status run(brume_call *call, brume_error *error)
 {
-    brume_synth synth = {.call = call};
-    brume_ledger *ledger = NULL;
-    brume_dataset *dataset = NULL;
-    brume_policy *policy = NULL;
-    bool charged = !brume_call_has(call, "no-ledger");
-    brume_status status = BRUME_OK;
+    brume_synth synth = {0};
+    brume_synth_words words;
+    brume_progress bar = {.call = call};
+    const char *adjacency = brume_call_text(call, "adjacency");
     BRUME_TRY(brume_call_check_timeout(call, error));
-    if (charged && brume_call_has(call, "exact-error"))
-        return brume_fail(error, BRUME_EPOLICY, "it is for --no-ledger, to study the methods",
-                          "the exact error is a function of the data and is not private");
-    if (charged)
-        status = brume_call_watch(call, &synth.watch, error);
-    if (status == BRUME_OK && charged)
-        status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
-    if (status == BRUME_OK && charged)
-        status =
-            brume_call_open_dataset(call, ledger, brume_call_operand(call, 0), &dataset, error);
-    if (charged && !dataset && (status == BRUME_ESOURCE || status == BRUME_EUNKNOWN))
-        brume_hint_at_file(call, brume_call_operand(call, 0), error);
-    if (status == BRUME_OK && charged)
-        status = brume_policy_from_json(dataset->policy, &policy, error);
-    synth.policy = policy;
-    synth.options.adjacency = adjacency_of(call, dataset);
-    synth.spends_rho = dataset && dataset->filter.rule == BRUME_RULE_CONCENTRATED;
-    if (status == BRUME_OK)
-        status = brume_synth_read(&synth, error);
-    brume_input input = {0};
-    synth.format = &brume_rows_format;
-    if (status == BRUME_OK && !charged) {
-        status = brume_input_open(brume_call_operand(call, 0), brume_call_text(call, "columns"),
-                                  &input, error);
-        synth.format = input.format;
-    }
-    if (status == BRUME_OK && !charged)
-        status = brume_synth_check_file(&synth, input.path, error);
-    if (status == BRUME_OK)
-        status = produce(call, &synth, ledger, input.path, error);
-    brume_input_close(&input);
+    BRUME_TRY(brume_synth_read_words(call, &words, error));
+    words.replace = adjacency && strcmp(adjacency, "replace") == 0;
+    words.progress = show_progress;
+    words.context = &bar;
+    brume_status status = brume_call_has(call, "no-ledger")
+                              ? run_on_file(call, &words, &synth, error)
+                              : run_charged(call, &words, &synth, error);
     brume_synth_clear(&synth);
-    brume_policy_close(policy);
     return status;
 }
 

@@ -1,9 +1,9 @@
-/* The price of `brume synth`, from the words typed to what is drawn with.
+/* The price of a synthetic table, from the words typed to what is drawn with.
  *
  * Promises: what is drawn has the guarantee that was typed. A rho for (epsilon, delta) is taken
  * from the conversion of any concentrated mechanism, and raised where the accountant certifies
  * more. */
-#include "command/synth/synth.h"
+#include "query/synth/synth.h"
 
 #include <stdlib.h>
 
@@ -11,6 +11,7 @@
 #include <brume/decimal.h>
 
 #include "accountant/renyi/renyi.h"
+#include "base/error.h"
 
 static brume_status read_decimal(const char *text, const char *option, double most, double *lower,
                                  brume_error *error)
@@ -46,29 +47,27 @@ static double rho_lower_for(double epsilon, double delta)
 brume_status brume_synth_price(brume_synth *synth, bool takes_rho, brume_error *error)
 {
     double epsilon = 0, delta = 0;
-    synth->epsilon = brume_call_text(synth->call, "epsilon");
-    synth->delta = brume_call_text(synth->call, "delta");
-    synth->rho = brume_call_text(synth->call, "rho");
-    if (synth->rho ? synth->epsilon || synth->delta : !synth->epsilon)
+    const brume_synth_words *words = &synth->words;
+    if (words->rho ? words->epsilon || words->delta : !words->epsilon)
         return brume_fail(error, BRUME_EARGUMENT, "there is no default: --epsilon 1",
-                          synth->rho ? "'--rho' is a price of its own, without the others"
+                          words->rho ? "'--rho' is a price of its own, without the others"
                                      : "'--epsilon' is missing");
-    if (!takes_rho && (synth->rho || synth->delta))
+    if (!takes_rho && (words->rho || words->delta))
         return brume_fail(error, BRUME_EARGUMENT,
                           "or take the method mwem, pmw, gaussian or histogram",
-                          "the method '%s' is pure: leave '--%s' out", synth->method,
-                          synth->rho ? "rho" : "delta");
-    if (synth->rho)
-        return read_decimal(synth->rho, "rho", 10000, &synth->options.rho, error);
-    BRUME_TRY(read_decimal(synth->epsilon, "epsilon", 700, &epsilon, error));
-    if (!synth->delta && synth->options.method == BRUME_SYNTHETIC_GAUSSIAN)
+                          "the method '%s' is pure: leave '--%s' out", words->method,
+                          words->rho ? "rho" : "delta");
+    if (words->rho)
+        return read_decimal(words->rho, "rho", 10000, &synth->options.rho, error);
+    BRUME_TRY(read_decimal(words->epsilon, "epsilon", 700, &epsilon, error));
+    if (!words->delta && synth->options.method == BRUME_SYNTHETIC_GAUSSIAN)
         return brume_fail(error, BRUME_EARGUMENT, "for example --delta 1e-6, or --rho",
                           "the method 'gaussian' needs '--delta'");
-    if (!synth->delta) {
+    if (!words->delta) {
         synth->options.epsilon = epsilon;
         return BRUME_OK;
     }
-    BRUME_TRY(read_decimal(synth->delta, "delta", 0.5, &delta, error));
+    BRUME_TRY(read_decimal(words->delta, "delta", 0.5, &delta, error));
     synth->epsilon_lower = epsilon;
     synth->delta_lower = delta;
     synth->options.rho = rho_lower_for(epsilon, delta);
@@ -99,7 +98,7 @@ brume_status brume_synth_raise(brume_synth *synth, brume_error *error)
     bool by_rho = synth->options.method == BRUME_SYNTHETIC_GAUSSIAN ||
                   synth->options.method == BRUME_SYNTHETIC_HISTOGRAM ||
                   synth->options.method == BRUME_SYNTHETIC_MWEM;
-    if (!by_rho || !synth->delta || synth->spends_rho)
+    if (!by_rho || !synth->words.delta || synth->spends_rho)
         return BRUME_OK;
     double low = synth->options.rho, high = 2 * low;
     for (int i = 0; i < 16; i++) {

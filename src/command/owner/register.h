@@ -1,14 +1,11 @@
-/* Registering a dataset of several tables from a policy file. */
-#ifndef BRUME_COMMAND_REGISTER_POLICY_H
-#define BRUME_COMMAND_REGISTER_POLICY_H
+/* What registering and amending a dataset of several tables share. */
+#ifndef BRUME_COMMAND_REGISTER_H
+#define BRUME_COMMAND_REGISTER_H
 
 #include "command/command.h"
 #include "command/owner/policy_file.h"
 #include "ledger/ledger.h"
 #include "query/plan/tables.h"
-
-/* brume register NAME --policy FILE */
-BRUME_MUST_USE brume_status brume_register_policy(brume_call *call, brume_error *error);
 
 /* BRUME_EPOLICY if a public table of the file has data of one that is not. */
 BRUME_MUST_USE brume_status brume_check_policy_tables(brume_ledger *ledger,

@@ -1,7 +1,8 @@
-/* The output of `brume synth`: CSV, or Parquet by DuckDB.
+/* The output of a synthetic table: CSV, or Parquet by DuckDB.
  *
- * Promises: --output is there whole, or not touched: what is written goes to FILE.partial first. */
-#include "command/synth/synth.h"
+ * Promises: the output is there whole, or not touched: what is written goes to FILE.partial first.
+ */
+#include "query/synth/synth.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/csv_write.h"
+#include "base/error.h"
 #include "engine/parquet.h"
 
 static bool is_parquet(const char *path)
@@ -24,8 +26,7 @@ static bool is_parquet(const char *path)
 
 brume_status brume_synth_check_output(const brume_synth *synth, brume_error *error)
 {
-    const char *path = brume_call_text(synth->call, "output");
-    const char *source = brume_call_operand(synth->call, 0);
+    const char *path = synth->words.output;
     struct stat out, in;
     if (!path || !*path)
         return brume_fail(error, BRUME_EARGUMENT, "where to write: --output synthetic.csv",
@@ -36,7 +37,7 @@ brume_status brume_synth_check_output(const brume_synth *synth, brume_error *err
                           "'--output %s' ends neither in .csv nor in .parquet", path);
     char *copy = strdup(path);
     if (!copy)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        return brume_no_memory(error, NULL);
     bool good = access(dirname(copy), W_OK | X_OK) == 0;
     free(copy);
     if (!good)
@@ -45,7 +46,7 @@ brume_status brume_synth_check_output(const brume_synth *synth, brume_error *err
         return BRUME_OK;
     if (!S_ISREG(out.st_mode))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'--output %s' is no plain file", path);
-    const char *location = synth->policy ? synth->policy->location : source;
+    const char *location = synth->policy ? synth->policy->location : synth->words.source;
     if (stat(location, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'--output %s' is the source itself", path);
     return BRUME_OK;
@@ -133,25 +134,25 @@ static brume_status write_parquet(const brume_synth *synth, const double *rows, 
     if (!out) {
         if (descriptor >= 0)
             close(descriptor);
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        return brume_no_memory(error, NULL);
     }
     char csv[48];
     snprintf(csv, sizeof csv, "/proc/self/fd/%d", descriptor);
     write_rows(synth, rows, out);
     brume_status status = fflush(out) == 0 && !ferror(out)
                               ? brume_parquet_write(csv, names, types, columns, path, error)
-                              : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+                              : brume_no_memory(error, NULL);
     fclose(out);
     return status;
 }
 
 brume_status brume_synth_write(const brume_synth *synth, const double *rows, brume_error *error)
 {
-    const char *path = brume_call_text(synth->call, "output");
+    const char *path = synth->words.output;
     size_t size = strlen(path) + sizeof ".partial";
     char *partial = malloc(size);
     if (!partial)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        return brume_no_memory(error, NULL);
     snprintf(partial, size, "%s.partial", path);
     brume_status status = is_parquet(path) ? write_parquet(synth, rows, partial, error)
                                            : write_csv(synth, rows, partial, error);
