@@ -1,12 +1,12 @@
 /* A command of the library and the command line, described once.
  *
  * A file of src/command/<group>/ exports a const brume_command for each of its commands;
- * commands.def has one line for each. Parsing, help, the man page and the completions of all shells read this
- * description, so that a command is added in three steps:
+ * commands.def has one line for each. Parsing, help, the man page and the completions of all shells
+ * read this description, so that a command is added in three steps:
  *
  *   1. src/command/<group>/<name>.c with `const brume_command brume_command_<name> = {...};`
  *   2. the line `BRUME_COMMAND(<name>)` in commands.def (`ledger verify` is ledger_verify there)
- *   3. the file in src/command/meson.build, and its tests in tests/cli/
+ *   3. the file, if it is new, in src/command/meson.build, and its tests in tests/cli/
  *
  * What `run` may count on: options are known, of their type and in their range; required ones and
  * required operands are there. It writes text to call->out, or with call->json exactly one object
@@ -69,7 +69,8 @@ typedef struct brume_operand {
 
 typedef struct brume_command brume_command;
 typedef struct brume_typed brume_typed; /* a value as it was typed */
-typedef struct brume_host brume_host;   /* who runs the command (host.h) */
+struct brume_stream_answer;
+typedef struct brume_host brume_host; /* who runs the command (host.h) */
 
 /* One invocation. */
 typedef struct brume_call {
@@ -98,7 +99,9 @@ struct brume_command {
     const brume_option *options; /* --json and --help belong to every command */
     size_t option_count;
     const char *const *examples; /* without the leading "brume"; every one is run by the tests */
-    bool asks;                   /* a stream: it answers questions one by one (host.h) */
+    /* A stream, which answers questions one by one (host.h): write one answer. NULL: it is none. */
+    void (*answer)(const brume_call *call, uint64_t index,
+                   const struct brume_stream_answer *answer);
     brume_status (*run)(brume_call *call, brume_error *error);
 };
 

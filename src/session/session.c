@@ -366,7 +366,7 @@ static brume_status refuse_stream(const brume_command *command, brume_error *err
 
 brume_status brume_session_call_run(brume_call *call, char **answer, brume_error *error)
 {
-    if (call->command->asks)
+    if (call->command->answer)
         return refuse_stream(call->command, error);
     BRUME_TRY(call->command->run(call, error));
     return brume_session_call_answer(call, answer, error);
@@ -378,7 +378,7 @@ static brume_status run(brume_session *session, const char *name, const char *op
     const brume_command *command = NULL;
     brume_call call;
     BRUME_TRY(brume_session_command(name, &command, error));
-    if (command->asks)
+    if (command->answer)
         return refuse_stream(command, error);
     brume_status status =
         brume_session_call_open(session, command, options, NULL, NULL, &call, error);

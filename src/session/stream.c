@@ -215,7 +215,7 @@ static brume_status open_stream(brume_session *session, const char *name, const 
 {
     const brume_command *command = NULL;
     BRUME_TRY(brume_session_command(name, &command, error));
-    if (!command->asks)
+    if (!command->answer)
         return brume_fail(error, BRUME_EARGUMENT,
                           "one of: stream above-threshold, stream "
                           "sparse-vector, stream pmw",

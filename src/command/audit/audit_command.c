@@ -72,7 +72,7 @@ static brume_status read_words(const char *text, typed *line, brume_error *error
     bool told = false, table = false;
     BRUME_TRY(split(text, line, error));
     BRUME_TRY(brume_find_command(line->count, line->words, &line->command, &line->used, error));
-    if (line->command->asks || !brume_find_option(line->command, "no-ledger", 9))
+    if (line->command->answer || !brume_find_option(line->command, "no-ledger", 9))
         return brume_fail(error, BRUME_EUNSUPPORTED,
                           "statistics and synthetic tables are: for example --command 'release sum "
                           "TABLE --column value --bounds 0..1 --epsilon 1'",
