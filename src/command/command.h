@@ -1,10 +1,10 @@
 /* A command of the library and the command line, described once.
  *
- * A file of src/command/<group>/ exports a const brume_command for each of its commands;
+ * A file of src/command/<group>/ exports one const brume_command for each of its commands, and
  * commands.def has one line for each. Parsing, help, the man page and the completions of all shells
  * read this description, so that a command is added in three steps:
  *
- *   1. src/command/<group>/<name>.c with `const brume_command brume_command_<name> = {...};`
+ *   1. `const brume_command brume_command_<name> = {...};` in a file of src/command/<group>/
  *   2. the line `BRUME_COMMAND(<name>)` in commands.def (`ledger verify` is ledger_verify there)
  *   3. the file, if it is new, in src/command/meson.build, and its tests in tests/cli/
  *
