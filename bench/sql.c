@@ -402,8 +402,11 @@ static void statistics(double size, int rounds)
     ledger_name = "statistics";
     command("register shop --policy statistics_shop.yaml");
     command("register hospital --policy statistics_hospital.yaml");
-    command(
-        "register x x.parquet --unit row --budget epsilon=100000,delta=0.01 --bounds v2=1..15 --bounds v3=0..100");
+    snprintf(line, sizeof line,
+             "register x '%s/x.parquet' --unit row --budget epsilon=100000,delta=0.01 "
+             "--bounds v2=1..15 --bounds v3=0..100",
+             folder);
+    command(line);
     open_ledger();
     ask_all("Statistics of a shop, a hospital and a table of groups", "bench/sql/statistics.sql",
             NULL, 1, NULL, rounds);

@@ -7,7 +7,7 @@
 
 #define CLINIC_COLUMN(name, kind, leaf, low, high)                                                 \
     {                                                                                              \
-        name, {BRUME_TYPE_##kind, 0, 0}, BRUME_LEAF_##leaf, "", false, low, high, false            \
+        name, {BRUME_TYPE_##kind, 0, 0}, BRUME_LEAF_##leaf, "", false, low, high, false, false     \
     }
 
 static const brume_catalog_column clinic_visits[] = {
@@ -16,7 +16,7 @@ static const brume_catalog_column clinic_visits[] = {
     CLINIC_COLUMN("cost", DOUBLE, FINITE, "0", "500"),
     CLINIC_COLUMN("clinic", TEXT, PLAIN, NULL, NULL),
     CLINIC_COLUMN("day", DATE, CALENDAR, NULL, NULL),
-    {"Weight", {BRUME_TYPE_DECIMAL, 6, 2}, BRUME_LEAF_CAST, "", false, NULL, NULL, false},
+    {"Weight", {BRUME_TYPE_DECIMAL, 6, 2}, BRUME_LEAF_CAST, "", false, NULL, NULL, false, false},
     CLINIC_COLUMN("scan", REFUSED, PLAIN, NULL, NULL),
 };
 static const brume_catalog_column clinic_patients[] = {

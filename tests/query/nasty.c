@@ -449,8 +449,9 @@ const brume_catalog *nasty_catalog(brume_engine *engine, int slot)
     const brume_description *found = &descriptions[slot];
     for (size_t i = 0; i < found->column_count; i++) {
         const brume_column *each = &found->columns[i];
-        kept[slot][i] = (brume_catalog_column){each->name,     each->type, each->leaf, each->native,
-                                               each->not_null, NULL,       NULL,       false};
+        kept[slot][i] = (brume_catalog_column){each->name,   each->type,     each->leaf,
+                                               each->native, each->not_null, NULL,
+                                               NULL,         false,          false};
         for (size_t j = 0; j < COLUMNS; j++)
             if (strcmp(columns[j].name, each->name) == 0) {
                 kept[slot][i].low = columns[j].low;

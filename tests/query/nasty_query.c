@@ -115,6 +115,15 @@ static void put_aggregate(writer *w)
             CHOOSE("", "PARTITION BY COUNT(*) > 5 "),
             CHOOSE("", "ORDER BY COUNT(*) DESC", "ORDER BY COUNT(*) ROWS UNBOUNDED PRECEDING"));
         return;
+    case 9:
+        put(w, "%s(",
+            CHOOSE("CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2",
+                   "REGR_COUNT", "REGR_AVGX", "REGR_AVGY"));
+        put_number(w);
+        put(w, ", ");
+        put_number(w);
+        put(w, ")%s", below(w, 6) ? "" : " FILTER (WHERE b1)");
+        return;
     case 6:
         put(w, "MODE() WITHIN GROUP (ORDER BY %s)", CHOOSE("b1", "i2", "s1", "d3", "s2", "i2 % 3"));
         return;

@@ -399,19 +399,80 @@ static void estimates_of_bias_are_noisy_counts_and_never_below_zero(void **state
     bias.bias.clamped[0] = 2;
     bias.bias.clamped[BRUME_BIAS_VALUES - 1] = 1;
     enum { NONE = BRUME_NOT_MEASURED };
-    brume_plan_aggregate aggregates[] = {
-        {0, NONE, NONE, NONE, 0, NONE, NONE, 0, NONE, false, false}, /* a sum */
-        {BRUME_BIAS_VALUES - 1, NONE, 0, NONE, NONE, NONE, NONE, 0, NONE, false,
-         false},                                                     /* a mean */
-        {0, NONE, NONE, NONE, NONE, 0, NONE, 0, NONE, false, false}, /* a quantile */
-        {0, 0, NONE, NONE, NONE, NONE, NONE, 0, NONE, false, false}, /* a count */
-        {1, NONE, NONE, NONE, 0, NONE, NONE, 0, NONE, false,
-         false}, /* of nothing that is clamped */
-        {NONE, NONE, NONE, NONE, 0, NONE, NONE, 0, NONE, false, false}, /* of no value */
-        {BRUME_BIAS_VALUES, NONE, NONE, NONE, 0, NONE, NONE, 0, NONE, false, false},
-        {0, NONE, NONE, NONE, NONE, 0, NONE, 0, NONE, true,
-         false}};                                             /* a mode of undeclared values */
-    static const int clamped_of[] = {2, 1, 2, 0, 0, 0, 0, 0}; /* 0: nothing is said */
+    brume_plan_aggregate aggregates[] = {{.value = 0,
+                                          .count = NONE,
+                                          .centred = NONE,
+                                          .squares = NONE,
+                                          .direct = 0,
+                                          .selection = NONE,
+                                          .second = NONE,
+                                          .fraction = 0,
+                                          .distinct = NONE}, /* a sum */
+                                         {.value = BRUME_BIAS_VALUES - 1,
+                                          .count = NONE,
+                                          .centred = 0,
+                                          .squares = NONE,
+                                          .direct = NONE,
+                                          .selection = NONE,
+                                          .second = NONE,
+                                          .fraction = 0,
+                                          .distinct = NONE}, /* a mean */
+                                         {.value = 0,
+                                          .count = NONE,
+                                          .centred = NONE,
+                                          .squares = NONE,
+                                          .direct = NONE,
+                                          .selection = 0,
+                                          .second = NONE,
+                                          .fraction = 0,
+                                          .distinct = NONE}, /* a quantile */
+                                         {.value = 0,
+                                          .count = 0,
+                                          .centred = NONE,
+                                          .squares = NONE,
+                                          .direct = NONE,
+                                          .selection = NONE,
+                                          .second = NONE,
+                                          .fraction = 0,
+                                          .distinct = NONE}, /* a count */
+                                         {.value = 1,
+                                          .count = NONE,
+                                          .centred = NONE,
+                                          .squares = NONE,
+                                          .direct = 0,
+                                          .selection = NONE,
+                                          .second = NONE,
+                                          .fraction = 0,
+                                          .distinct = NONE}, /* of nothing that is clamped */
+                                         {.value = NONE,
+                                          .count = NONE,
+                                          .centred = NONE,
+                                          .squares = NONE,
+                                          .direct = 0,
+                                          .selection = NONE,
+                                          .second = NONE,
+                                          .fraction = 0,
+                                          .distinct = NONE}, /* of no value */
+                                         {.value = BRUME_BIAS_VALUES,
+                                          .count = NONE,
+                                          .centred = NONE,
+                                          .squares = NONE,
+                                          .direct = 0,
+                                          .selection = NONE,
+                                          .second = NONE,
+                                          .fraction = 0,
+                                          .distinct = NONE},
+                                         {.value = 0,
+                                          .count = NONE,
+                                          .centred = NONE,
+                                          .squares = NONE,
+                                          .direct = NONE,
+                                          .selection = 0,
+                                          .second = NONE,
+                                          .fraction = 0,
+                                          .distinct = NONE,
+                                          .private_mode = true}}; /* a mode of undeclared values */
+    static const int clamped_of[] = {2, 1, 2, 0, 0, 0, 0, 0};     /* 0: nothing is said */
     brume_plan plan = {.measurements = &bias, .measurement_count = 1, .aggregates = aggregates};
     brume_terms terms = {.plan = &plan};
     bool below[3] = {false}, above[3] = {false};

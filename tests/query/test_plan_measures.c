@@ -16,6 +16,7 @@ static const char *const kind_words[] = {
     [BRUME_MEASURE_CENTRED] = "centred", [BRUME_MEASURE_SQUARES] = "squares",
     [BRUME_MEASURE_DIRECT] = "direct",   [BRUME_MEASURE_QUANTILES] = "quantiles",
     [BRUME_MEASURE_MODE] = "mode",       [BRUME_MEASURE_PRIVATE_MODE] = "private mode",
+    [BRUME_MEASURE_HOLDERS] = "holders",
 };
 
 static void add(char *text, size_t size, const char *word, int index)

@@ -37,24 +37,41 @@ static brume_number_text bar_text(const json_t *value, double error_95)
     return brume_value_and_error(0, error_95, whole).error;
 }
 
-/* The rows as a table: names, then a number; or one value a row. */
-static brume_status write_rows(brume_call *call, const json_t *rows, double error_95,
-                               brume_error *error)
+/* "1.87 to 1.95", or nothing where it cannot be told. */
+static void write_interval(brume_table *table, const json_t *interval)
+{
+    if (json_is_array(interval))
+        brume_table_cell(table, "%.4g to %.4g", json_number_value(json_array_get(interval, 0)),
+                         json_number_value(json_array_get(interval, 1)));
+    else
+        brume_table_cell(table, "not known");
+}
+
+/* The rows as a table: names, then a number, then its interval if there are any; or one value a
+ * row. */
+static brume_status write_rows(brume_call *call, const json_t *rows, const json_t *intervals,
+                               double error_95, brume_error *error)
 {
     static const char *const heads[] = {"", "", ">", NULL};
+    static const char *const with_interval[] = {"", ">", "95 %", NULL};
     const json_t *first = json_array_get(rows, 0);
     size_t columns = json_is_array(first) ? json_array_size(first) : 1;
     if (columns < 1 || columns > 3)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "a row of %zu cells", columns);
     static const char *const one[] = {"", NULL};
-    brume_table *table = brume_table_open(columns == 1 ? one : heads + 3 - columns);
-    for (size_t i = 0; i < json_array_size(rows); i++)
+    brume_table *table = brume_table_open(intervals      ? with_interval
+                                          : columns == 1 ? one
+                                                         : heads + 3 - columns);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
         for (size_t j = 0; j < columns; j++) {
             const json_t *row = json_array_get(rows, i);
             char *text = cell_text(json_is_array(row) ? json_array_get(row, j) : row, error_95);
             brume_table_cell(table, "%s", text ? text : "");
             free(text);
         }
+        if (intervals)
+            write_interval(table, json_array_get(intervals, i));
+    }
     return brume_table_write(table, call, error);
 }
 
@@ -102,7 +119,9 @@ static brume_status write_text(brume_call *call, const brume_release *release, b
         fprintf(out, "\n");
     }
     if (release->released && json_array_size(release->rows) > 0)
-        BRUME_TRY(write_rows(call, release->rows, release->error_95, error));
+        BRUME_TRY(write_rows(call, release->rows,
+                             json_object_get(release->more, "rows_interval_95"), release->error_95,
+                             error));
     if (release->rows && isfinite(release->error_95))
         fprintf(out, "each ± %s at 95 %%\n", bar_text(NULL, release->error_95).text);
     fprintf(out, "%s%s by %s, %s", brume_dim(call), release->statistic, release->method,

@@ -228,7 +228,83 @@ static brume_node build_ends_with(brume_builder *builder, const char *name,
     return last ? brume_build_compare(builder, BRUME_OPERATION_EQUAL, last, end) : NULL;
 }
 
+/* A text, or another value as one: whole numbers, decimals, booleans and times have one way to be
+ * written. */
+static brume_node as_text(brume_builder *builder, brume_node node)
+{
+    const brume_type text = {BRUME_TYPE_TEXT, 0, 0};
+    if (node && (node->untyped || node->type.kind == BRUME_TYPE_TEXT))
+        return brume_build_convert(builder, node, text);
+    return node ? brume_build_cast(builder, node, text) : NULL;
+}
+
+static brume_node joined(brume_builder *builder, brume_node a, brume_node b)
+{
+    brume_node both[] = {a, b};
+    return a && b ? brume_build_choice(builder, BRUME_OPERATION_JOIN_TEXT, both, 2) : NULL;
+}
+
+/* concat_ws(separator, a, b): those that are not NULL, each behind a separator of which the first
+ * is cut off. */
+static brume_node build_concat_ws(brume_builder *builder, const char *name,
+                                  brume_operation operation, const brume_node *arguments,
+                                  size_t count)
+{
+    (void)operation;
+    brume_node separator = brume_argument_text(builder, name, arguments[0]), whole = NULL;
+    for (size_t i = 1; i < count && separator; i++) {
+        brume_node part[] = {joined(builder, separator, as_text(builder, arguments[i])),
+                             brume_build_untyped(builder, "")};
+        brume_node piece = part[0] ? brume_build_choice(builder, BRUME_OPERATION_COALESCE, part, 2)
+                                   : NULL;
+        whole = whole ? joined(builder, whole, piece) : piece;
+        if (!whole)
+            return NULL;
+    }
+    brume_node length = separator ? brume_build_function(builder, "length", &separator, 1) : NULL;
+    brume_node start = length ? brume_build_arithmetic(builder, BRUME_OPERATION_ADD, length,
+                                                       brume_build_number(builder, "1"))
+                              : NULL;
+    return call(builder, "substr", whole, start);
+}
+
+enum { MOST_PADDED = 1000 };
+
+/* lpad(x, n, fill), rpad(x, n, fill): exactly n characters of x and of what fills it up. */
+static brume_node build_pad(brume_builder *builder, const char *name, brume_operation operation,
+                            const brume_node *arguments, size_t count)
+{
+    bool left = operation == BRUME_OPERATION_LEFT;
+    const char *fill = count == 3 ? brume_argument_constant(arguments[2]) : " ";
+    char filled[4 * MOST_PADDED + 1] = "";
+    long width;
+    brume_node text = brume_argument_text(builder, name, arguments[0]);
+    if (!text ||
+        !brume_argument_constant_integer(builder, name, arguments[1], 1, MOST_PADDED, &width))
+        return NULL;
+    if (!fill || !*fill || strlen(fill) * (size_t)width >= sizeof filled)
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "write lpad(x, 5, '0')",
+                                "%s needs a short constant that fills up", name);
+    for (long i = 0; i < width; i++)
+        strcat(filled, fill);
+    brume_node fills = brume_build_literal(builder, (brume_type){BRUME_TYPE_TEXT, 0, 0}, filled);
+    if (!left)
+        return call(builder, "left", joined(builder, text, fills), arguments[1]);
+    brume_node length = brume_build_function(builder, "length", &text, 1);
+    brume_node missing =
+        length ? brume_build_arithmetic(builder, BRUME_OPERATION_SUBTRACT, arguments[1], length)
+               : NULL;
+    brume_node parts[] = {
+        brume_build_compare(builder, BRUME_OPERATION_GREATER_EQUAL, length, arguments[1]),
+        call(builder, "left", text, arguments[1]),
+        joined(builder, call(builder, "left", fills, missing), text)};
+    return parts[0] && parts[1] && parts[2] ? brume_build_case(builder, parts, 3) : NULL;
+}
+
 const brume_function brume_named_functions[] = {
+    {"concat_ws", build_concat_ws, BRUME_OPERATION_CONCAT, 2, 50},
+    {"lpad", build_pad, BRUME_OPERATION_LEFT, 2, 3},
+    {"rpad", build_pad, BRUME_OPERATION_RIGHT, 2, 3},
     {"year", build_field, BRUME_OPERATION_EXTRACT, 1, 1},
     {"quarter", build_field, BRUME_OPERATION_EXTRACT, 1, 1},
     {"month", build_field, BRUME_OPERATION_EXTRACT, 1, 1},

@@ -32,6 +32,7 @@ typedef struct brume_catalog_column {
     bool not_null;
     const char *low, *high; /* declared bounds as policy.h has them; NULL: none */
     bool is_identifier;     /* the owner says that hardly two units share a value */
+    bool bounds_read;       /* nobody declared them: they are those of a public table's values */
 } brume_catalog_column;
 
 /* link: a row belongs to the units of the rows of catalog table `parent` whose column
@@ -187,15 +188,31 @@ typedef enum brume_aggregate_kind {
     BRUME_AGGREGATE_STDDEV_SAMP,
     BRUME_AGGREGATE_QUANTILE, /* MEDIAN, PERCENTILE_CONT, PERCENTILE_DISC */
     BRUME_AGGREGATE_MODE,
+    BRUME_AGGREGATE_COVAR_POP, /* from here on: of two arguments, by their second moments */
+    BRUME_AGGREGATE_COVAR_SAMP,
+    BRUME_AGGREGATE_CORR,
+    BRUME_AGGREGATE_REGR_SLOPE,
+    BRUME_AGGREGATE_REGR_INTERCEPT,
+    BRUME_AGGREGATE_REGR_R2,
 } brume_aggregate_kind;
 
 typedef struct brume_aggregate {
     brume_aggregate_kind kind;
     const brume_expression *argument; /* NULL: COUNT_ROWS, COUNT_UNITS of all rows; a number and
                                          bounded for SUM to QUANTILE */
-    int64_t fraction[2]; /* QUANTILE: numerator and denominator, 0 <= q <= 1, reduced */
-    bool tells_units;    /* MODE: each value is one unit's */
+    const brume_expression *other; /* COVAR_POP on: the second argument, a number and bounded; NULL
+                                      in the same rows as the first. Else NULL */
+    int64_t fraction[2];           /* QUANTILE: numerator and denominator, 0 <= q <= 1, reduced */
+    bool tells_units;              /* MODE: each value is one unit's */
 } brume_aggregate;
+
+/* Is it of two arguments? */
+static inline bool brume_aggregate_is_joint(brume_aggregate_kind kind)
+{
+    return kind >= BRUME_AGGREGATE_COVAR_POP;
+}
+
+bool brume_aggregate_equal(const brume_aggregate *a, const brume_aggregate *b);
 
 const char *brume_aggregate_word(brume_aggregate_kind kind);
 

@@ -16,9 +16,11 @@ typedef struct brume_plan_value {
     bool squares, keep;
     bool averaged, added; /* some aggregate is its mean, its sum, */
     bool spread;          /* a spread by its sum and that of another value, */
-    bool is_square;       /* which is this */
-    bool unsummed;        /* no sum of it is measured */
-    bool breaks_ties;     /* several quantiles are drawn one within the other */
+    bool is_square;       /* which is this, or a product of two values less their middles */
+    size_t counted_by; /* 1 + another value that is not NULL wherever this one is not, whose number
+                          is measured and limited for both; 0: its own is */
+    bool unsummed;     /* no sum of it is measured */
+    bool breaks_ties;  /* several quantiles are drawn one within the other */
     const brume_policy_column
         *declared; /* for modes: the grid integer is the place in its domain */
 } brume_plan_value;

@@ -75,9 +75,12 @@ json_t *brume_domain_warnings(const brume_query *query, const brume_plan_table *
     search in = {.tables = tables, .list = json_array()};
     if (in.list)
         brume_query_conditions(query, visit, &in);
-    for (size_t i = 0; in.list && i < query->aggregate_count; i++)
+    for (size_t i = 0; in.list && i < query->aggregate_count; i++) {
         if (query->aggregates[i].argument)
             look_inside(&in, query->aggregates[i].argument);
+        if (query->aggregates[i].other)
+            look_inside(&in, query->aggregates[i].other);
+    }
     if (in.list && !in.failed)
         return in.list;
     json_decref(in.list);

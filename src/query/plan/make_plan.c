@@ -187,6 +187,41 @@ static int value_of(brume_plan *plan, const brume_expression *x,
     return value;
 }
 
+/* A product of the two of a pair, which is NULL where one of them is. */
+static brume_status add_product(brume_plan *plan, const brume_expression *x,
+                                const brume_expression *y, size_t root, double middle[2], int *to,
+                                brume_error *error)
+{
+    const brume_expression *product = NULL;
+    BRUME_TRY(brume_plan_product(plan, x, y, middle, &product, error));
+    *to = value_of(plan, product, NULL);
+    plan->values[*to].is_square = true;
+    if ((size_t)*to != root)
+        plan->values[*to].counted_by = root + 1;
+    return BRUME_OK;
+}
+
+/* The values of two arguments (proofs/second-moments.md); `joint` has values until there are
+ * measures. */
+static brume_status add_joint(brume_plan *plan, const brume_aggregate *aggregate,
+                              brume_plan_aggregate *to, brume_error *error)
+{
+    brume_aggregate_kind kind = aggregate->kind;
+    bool squares = kind == BRUME_AGGREGATE_CORR || kind == BRUME_AGGREGATE_REGR_R2;
+    bool covariance = kind == BRUME_AGGREGATE_COVAR_POP || kind == BRUME_AGGREGATE_COVAR_SAMP;
+    const brume_expression *y = aggregate->argument, *x = aggregate->other;
+    double own[2];
+    to->joint[0] = value_of(plan, x, NULL);
+    size_t root = brume_plan_counted(plan, (size_t)to->value),
+           other = brume_plan_counted(plan, (size_t)to->joint[0]);
+    if (other != root) /* both are NULL in the same rows */
+        plan->values[other].counted_by = root + 1;
+    BRUME_TRY(add_product(plan, y, x, root, to->middle, &to->joint[1], error));
+    if (squares)
+        BRUME_TRY(add_product(plan, y, y, root, own, &to->joint[2], error));
+    return covariance ? BRUME_OK : add_product(plan, x, x, root, own, &to->joint[3], error);
+}
+
 /* The squares of x are values of their own. */
 static brume_status add_squares(brume_plan *plan, brume_plan_aggregate *to, brume_error *error)
 {
@@ -210,6 +245,7 @@ static brume_status collect_values(brume_plan *plan, const brume_plan_table *tab
                                                      .squares = BRUME_NOT_MEASURED,
                                                      .direct = BRUME_NOT_MEASURED,
                                                      .second = BRUME_NOT_MEASURED,
+                                                     .joint = {-1, -1, -1, -1},
                                                      .selection = BRUME_NOT_MEASURED,
                                                      .distinct = BRUME_NOT_MEASURED};
         if (aggregate->kind == BRUME_AGGREGATE_COUNT_DISTINCT) {
@@ -229,6 +265,8 @@ static brume_status collect_values(brume_plan *plan, const brume_plan_table *tab
         }
         int value = value_of(plan, aggregate->argument, column);
         plan->aggregates[i].value = value;
+        if (brume_aggregate_is_joint(aggregate->kind))
+            BRUME_TRY(add_joint(plan, aggregate, &plan->aggregates[i], error));
         if (is_variance(aggregate->kind) && spreads_by_sums(plan, aggregate->argument))
             BRUME_TRY(add_squares(plan, &plan->aggregates[i], error));
         else
@@ -305,7 +343,7 @@ static int measure_count(brume_plan *plan, int value)
 {
     if (value < 0 || !plan->values[value].argument->nullable)
         return measure_rows(plan);
-    return add_measure(plan, BRUME_MEASURE_VALUES, value);
+    return add_measure(plan, BRUME_MEASURE_VALUES, (int)brume_plan_counted(plan, (size_t)value));
 }
 
 static bool has_measure(const brume_plan *plan, brume_measure_kind kind, int value)
@@ -392,6 +430,18 @@ static void measure_aggregate(brume_plan *plan, size_t index)
             to->direct = add_measure(plan, BRUME_MEASURE_DIRECT, to->value);
         else
             to->centred = add_measure(plan, BRUME_MEASURE_CENTRED, to->value);
+        measure_divisor(plan, to);
+        break;
+    case BRUME_AGGREGATE_COVAR_POP:
+    case BRUME_AGGREGATE_COVAR_SAMP:
+    case BRUME_AGGREGATE_CORR:
+    case BRUME_AGGREGATE_REGR_SLOPE:
+    case BRUME_AGGREGATE_REGR_INTERCEPT:
+    case BRUME_AGGREGATE_REGR_R2: /* all of them follow the number of pairs */
+        to->centred = add_measure(plan, BRUME_MEASURE_CENTRED, to->value);
+        for (size_t i = 0; i < 4; i++)
+            if (to->joint[i] >= 0)
+                to->joint[i] = add_measure(plan, BRUME_MEASURE_CENTRED, to->joint[i]);
         measure_divisor(plan, to);
         break;
     case BRUME_AGGREGATE_MODE:
@@ -496,9 +546,9 @@ static brume_status plan_measures(brume_plan *plan, const brume_plan_table *tabl
 {
     size_t aggregates = plan->query->aggregate_count;
     plan->aggregates = calloc(aggregates + 1, sizeof *plan->aggregates);
-    plan->values = calloc(2 * aggregates + 1, sizeof *plan->values);
+    plan->values = calloc(5 * aggregates + 1, sizeof *plan->values);
     plan->measurements = calloc(aggregates + 2, sizeof *plan->measurements);
-    plan->measures = calloc(3 * aggregates + 2, sizeof *plan->measures);
+    plan->measures = calloc(6 * aggregates + 2, sizeof *plan->measures);
     plan->fractions = calloc(aggregates + 1, sizeof *plan->fractions);
     if (!plan->aggregates || !plan->values || !plan->measures || !plan->fractions ||
         !plan->measurements)

@@ -22,6 +22,13 @@ void brume_query_plan_close(brume_plan *plan)
     free(plan);
 }
 
+size_t brume_plan_counted(const brume_plan *plan, size_t value)
+{
+    while (plan->values[value].counted_by)
+        value = plan->values[value].counted_by - 1;
+    return value;
+}
+
 double brume_plan_joint_share(const brume_plan *plan)
 {
     double share = 1;

@@ -97,9 +97,12 @@ typedef struct brume_plan_limit {
 typedef struct brume_plan_aggregate {
     int value; /* index of its brume_plan_value; of a private mode, of its measurement */
     int count, centred, squares, direct, selection;
-    int second;   /* of a spread by sums: the sum of the squares, beside `direct` */
-    int fraction; /* which of the selection's quantiles */
-    int distinct; /* COUNT(DISTINCT): its measurement; else BRUME_NOT_MEASURED */
+    int joint[4]; /* of two arguments, beside `centred` of the first: centred sums of the other, of
+                     the product and of the squares, each less its middle */
+    double middle[2]; /* of the bounds of the two, which products and squares are about */
+    int second;       /* of a spread by sums: the sum of the squares, beside `direct` */
+    int fraction;     /* which of the selection's quantiles */
+    int distinct;     /* COUNT(DISTINCT): its measurement; else BRUME_NOT_MEASURED */
     bool private_mode;
     bool public_count; /* the number of its values is public, and `count` is not measured */
 } brume_plan_aggregate;
@@ -190,6 +193,10 @@ bool brume_plan_chooses(const brume_plan *plan);
 
 /* How much of the price the measures have together. */
 double brume_plan_joint_share(const brume_plan *plan);
+
+/* Whose number of values stands for that of a value: its own, unless another is NULL in the same
+ * rows. */
+size_t brume_plan_counted(const brume_plan *plan, size_t value);
 
 /* What one step of a measure's integers is in the units of the query. */
 double brume_plan_step(const brume_plan *plan, const brume_measure *measure);

@@ -54,7 +54,7 @@ static brume_total limited_by(const brume_plan *plan, const brume_measure *measu
     case BRUME_MEASURE_SQUARES: /* follow the number of values; of rows where none is NULL */
     case BRUME_MEASURE_QUANTILES:
         if (counted)
-            return (brume_total){BRUME_TOTAL_VALUES, measure->expression};
+            return (brume_total){BRUME_TOTAL_VALUES, brume_plan_counted(plan, measure->expression)};
         break;
     case BRUME_MEASURE_MODE: /* values outside the declared domain count as NULL */
         return (brume_total){BRUME_TOTAL_VALUES, measure->expression};

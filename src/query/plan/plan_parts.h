@@ -33,4 +33,11 @@ void brume_plan_bounds(const brume_expression *x, double *low, double *high);
 BRUME_MUST_USE brume_status brume_plan_square(const brume_plan *plan, const brume_expression *x,
                                               const brume_expression **square, brume_error *error);
 
+/* Two numbers with bounds, each less the middle of its own, multiplied: as a double. `middle` gets
+ * the middles. */
+BRUME_MUST_USE brume_status brume_plan_product(const brume_plan *plan, const brume_expression *x,
+                                               const brume_expression *y, double middle[2],
+                                               const brume_expression **product,
+                                               brume_error *error);
+
 #endif

@@ -442,6 +442,7 @@ bool brume_terms_cut_is_unknown(const brume_terms *terms, size_t aggregate)
     brume_aggregate_kind kind = terms->plan->query->aggregates[aggregate].kind;
     bool adds_up = kind == BRUME_AGGREGATE_COUNT_ROWS || kind == BRUME_AGGREGATE_COUNT ||
                    kind == BRUME_AGGREGATE_COUNT_UNITS || kind == BRUME_AGGREGATE_SUM ||
+                   brume_aggregate_is_joint(kind) ||
                    terms->plan->aggregates[aggregate].direct >= 0; /* a mean of two that do */
     return adds_up && limit && brume_found_nothing(limit) && limit->of->ceiling == 0;
 }
@@ -456,7 +457,8 @@ double brume_terms_allowance(const brume_terms *terms, size_t aggregate)
         return 0;
     if (!limit->choice.found)
         return limit->of->ceiling > 0 ? 0 : NAN;
-    if (from->direct >= 0 && from->count >= 0)
+    if ((from->direct >= 0 && from->count >= 0) ||
+        brume_aggregate_is_joint(terms->plan->query->aggregates[aggregate].kind))
         return 0; /* it is in the bar of a mean (present_value.c), and differs from row to row */
     return limit->choice.allowance *
            (from->distinct >= 0 ? 1 : brume_plan_limit_step(terms->plan, limit->of));

@@ -64,6 +64,33 @@ brume_status brume_plan_square(const brume_plan *plan, const brume_expression *x
     return *square ? BRUME_OK : builder.status;
 }
 
+/* x less the middle of its bounds, as a double. */
+static brume_node less_middle(brume_builder *builder, const brume_expression *x, double *middle)
+{
+    const brume_type real = {BRUME_TYPE_DOUBLE, 0, 0};
+    double low = 0, high = 0;
+    char text[40];
+    brume_plan_bounds(x, &low, &high);
+    snprintf(text, sizeof text, "%.17g", low / 2 + high / 2);
+    *middle = strtod(text, NULL);
+    return brume_build_arithmetic(builder, BRUME_OPERATION_SUBTRACT,
+                                  brume_build_convert(builder, x, real),
+                                  brume_build_literal(builder, real, text));
+}
+
+brume_status brume_plan_product(const brume_plan *plan, const brume_expression *x,
+                                const brume_expression *y, double middle[2],
+                                const brume_expression **product, brume_error *error)
+{
+    brume_builder builder = {.arena = plan->query->arena, .error = error};
+    brume_node first = less_middle(&builder, x, &middle[0]);
+    brume_node second = less_middle(&builder, y, &middle[1]);
+    if (first && x == y) /* so that the bounds of the square begin at 0 */
+        first = second = brume_build_unary(&builder, BRUME_OPERATION_ABS, first);
+    *product = brume_build_arithmetic(&builder, BRUME_OPERATION_MULTIPLY, first, second);
+    return *product ? BRUME_OK : builder.status;
+}
+
 /* Where the sum of a mean has a limit of its own and all values are far from 0, as years are, the
  * grid counts from the bound that is nearest to 0: then a unit's sum says how far its values are
  * from there, and not how many it has. Sums and ranks are of the values themselves. */

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "ledger/digest.h"
+#include "query/plan/public_bounds.h"
 #include "query/plan/tables.h"
 #include "query/sql/parse.h"
 
@@ -26,6 +27,9 @@ void brume_question_close(brume_question *question)
     brume_query_free(question->query);
     brume_public_query_close(question->open_query);
     free(question->typed);
+    for (size_t i = 0; i < question->read_count; i++)
+        free(question->read_bounds[i]);
+    free(question->read_bounds);
     for (size_t i = 0; question->catalog_columns && i < question->table_count; i++)
         free(question->catalog_columns[i]);
     for (size_t i = 0; i < question->loaded_count; i++) {
@@ -284,6 +288,30 @@ static bool all_are_public(const brume_question *question)
     return question->table_count > 0;
 }
 
+/* Where bounds are missing those of public columns are read, and it is checked again. What reading
+ * fails with is no reason to refuse: the first one is. */
+static brume_status check_with_bounds(brume_ledger *ledger, const brume_sql *sql,
+                                      brume_question *question, brume_error *error)
+{
+    bool found = false;
+    brume_error ignored;
+    brume_status status = brume_sql_check(sql, &question->catalog, &question->query, error);
+    if (status != BRUME_EARGUMENT)
+        return status;
+    brume_bounds_reading all = {.sql = question->typed,
+                                .table_count = question->table_count,
+                                .datasets = question->datasets,
+                                .policies = question->policies,
+                                .tables = question->catalog_tables,
+                                .columns = question->catalog_columns};
+    brume_status read = brume_read_public_bounds(ledger, &all, &found, &ignored);
+    question->read_bounds = all.texts;
+    question->read_count = all.text_count;
+    if (read != BRUME_OK || !found)
+        return status;
+    return brume_sql_check(sql, &question->catalog, &question->query, error);
+}
+
 static brume_status open_question(brume_ledger *ledger, const brume_sql *sql, bool any,
                                   brume_question *question, brume_error *error)
 {
@@ -294,9 +322,9 @@ static brume_status open_question(brume_ledger *ledger, const brume_sql *sql, bo
     brume_sql_names_free(names, count);
     if (status != BRUME_OK)
         return status;
-    return any && all_are_public(question)
-               ? brume_sql_public(sql, &question->catalog, &question->open_query, error)
-               : brume_sql_check(sql, &question->catalog, &question->query, error);
+    if (any && all_are_public(question))
+        return brume_sql_public(sql, &question->catalog, &question->open_query, error);
+    return check_with_bounds(ledger, sql, question, error);
 }
 
 static brume_status open_text(brume_ledger *ledger, const char *text, bool any,

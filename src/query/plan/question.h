@@ -19,6 +19,8 @@ typedef struct brume_question {
     brume_query *query;
     brume_public_query *open_query; /* of public tables only, and `query` is NULL; else NULL */
     char *typed;                    /* the SQL as it was typed */
+    size_t read_count;
+    char **read_bounds; /* texts of the catalog that were read (public_bounds.h) */
     size_t loaded_count;
     struct brume_loaded *loaded; /* what owns the datasets and policies */
 } brume_question;

@@ -259,6 +259,12 @@ static bool good_enough(const search *all, const brume_terms *terms)
         case BRUME_AGGREGATE_STDDEV_POP:
         case BRUME_AGGREGATE_STDDEV_SAMP:
         case BRUME_AGGREGATE_MODE:
+        case BRUME_AGGREGATE_COVAR_POP:
+        case BRUME_AGGREGATE_COVAR_SAMP:
+        case BRUME_AGGREGATE_CORR:
+        case BRUME_AGGREGATE_REGR_SLOPE:
+        case BRUME_AGGREGATE_REGR_INTERCEPT:
+        case BRUME_AGGREGATE_REGR_R2:
             return false; /* refused before */
         }
         if (!(width <= allowed))
@@ -318,8 +324,9 @@ static brume_status check_target(const search *all, const brume_terms *terms, br
             return brume_fail(error, BRUME_EARGUMENT,
                               "--at-least N: the promise then holds for groups of that size",
                               "how near a mean is depends on how many values it has");
-        if (kind == BRUME_AGGREGATE_MODE || kind == BRUME_AGGREGATE_VAR_SAMP ||
-            kind == BRUME_AGGREGATE_STDDEV_POP || kind == BRUME_AGGREGATE_STDDEV_SAMP)
+        if (brume_aggregate_is_joint(kind) || kind == BRUME_AGGREGATE_MODE ||
+            kind == BRUME_AGGREGATE_VAR_SAMP || kind == BRUME_AGGREGATE_STDDEV_POP ||
+            kind == BRUME_AGGREGATE_STDDEV_SAMP)
             return brume_fail(error, BRUME_EUNSUPPORTED, "pay with --epsilon",
                               "no price can be chosen from the accuracy of %s",
                               brume_aggregate_word(kind));

@@ -78,6 +78,9 @@ static bool is_shown_in(const brume_plan *plan, int measure, const brume_formula
             listed += plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT;
         if (of->distinct >= 0)
             return listed == measure;
+        for (size_t i = 0; i < 4; i++)
+            if (of->joint[i] == measure)
+                return measure >= 0;
         return of->count == measure || of->centred == measure || of->squares == measure ||
                of->direct == measure || of->second == measure || of->selection == measure;
     }

@@ -18,10 +18,12 @@ static bool agree(double a, double b)
 
 /* Does the vector that is limited have at least as many rows in every group as the measure has
  * values? Then what follows it moves by the reach of a value for each of them at most. */
-static bool counts_values(const brume_total *of, const brume_measure *measure)
+static bool counts_values(const brume_plan *plan, const brume_total *of,
+                          const brume_measure *measure)
 {
     return of->kind == BRUME_TOTAL_ROWS ||
-           (of->kind == BRUME_TOTAL_VALUES && of->value == measure->expression);
+           (of->kind == BRUME_TOTAL_VALUES &&
+            of->value == brume_plan_counted(plan, measure->expression));
 }
 
 /* The most that one value adds, once the centre is subtracted: x is within [low, high]. */
@@ -41,19 +43,19 @@ static double norm_of(const brume_plan *plan, const brume_measure *measure,
     double reach, half = (double)clipped->sum.half_square;
     switch (measure->kind) {
     case BRUME_MEASURE_CENTRED:
-        return counts_values(&clipped->limit.of, measure)
+        return counts_values(plan, &clipped->limit.of, measure)
                    ? limit * reach_of(&plan->values[measure->expression])
                    : NAN;
     case BRUME_MEASURE_SQUARES: /* within [0, reach^2], less half */
         reach = reach_of(&plan->values[measure->expression]);
-        return counts_values(&clipped->limit.of, measure)
+        return counts_values(plan, &clipped->limit.of, measure)
                    ? limit * fmax(1, fmax(half, reach * reach - half))
                    : NAN;
     case BRUME_MEASURE_HOLDERS: /* at most 1 where the unit is present */
         return clipped->limit.of.kind == BRUME_TOTAL_PRESENCE ? limit : NAN;
     case BRUME_MEASURE_QUANTILES:
     case BRUME_MEASURE_MODE:
-        return counts_values(&clipped->limit.of, measure) ? limit : NAN;
+        return counts_values(plan, &clipped->limit.of, measure) ? limit : NAN;
     default: /* the limited vector itself */
         return limit;
     }

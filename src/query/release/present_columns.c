@@ -39,7 +39,8 @@ static bool clamps(const brume_plan *plan, size_t index)
     const brume_aggregate *aggregate = &plan->query->aggregates[index];
     return aggregate->argument && aggregate->kind != BRUME_AGGREGATE_COUNT &&
            aggregate->kind != BRUME_AGGREGATE_COUNT_DISTINCT &&
-           brume_bias_may_clamp(aggregate->argument);
+           (brume_bias_may_clamp(aggregate->argument) ||
+            (aggregate->other && brume_bias_may_clamp(aggregate->other)));
 }
 
 /* ... one that the output uses? */
@@ -191,6 +192,7 @@ static void add_limit(const brume_answer_table *all, brume_answer_column *column
     column->cut_units = ceil(limit->choice.hidden);
     column->biased = limit->choice.allowance > 0 || clamps(plan, aggregate);
     if ((from->direct >= 0 && from->count >= 0) ||
+        brume_aggregate_is_joint(plan->query->aggregates[aggregate].kind) ||
         (from->selection >= 0 && brume_terms_allows_for_cut(all->terms, (size_t)from->selection)))
         add_cut_in_bar(all, column, from);
     else if (by_rows || (from->centred < 0 && from->selection < 0))
@@ -226,7 +228,8 @@ static void add_meaning(const brume_plan *plan, brume_answer_column *column, siz
         column->side = BRUME_SIDE_LOWER;
     column->clamps = clamps(plan, aggregate);
     const brume_expression *argument = asked->argument;
-    if (!column->clamps || from->value < 0 || argument->operation != BRUME_OPERATION_CLAMP ||
+    if (!column->clamps || from->value < 0 || asked->other ||
+        argument->operation != BRUME_OPERATION_CLAMP ||
         argument->arguments[0]->operation != BRUME_OPERATION_COLUMN)
         return;
     column->clamp_low = (double)plan->values[from->value].low * plan->values[from->value].step;

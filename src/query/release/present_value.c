@@ -287,6 +287,158 @@ static brume_shown show_variance(const brume_terms *terms, const brume_drawn *dr
     return spread_of(kind, shown * unit, bar);
 }
 
+/* ---- two arguments ---- */
+
+/* The means of a pair in its own units: y, x, and of products about their middles. */
+enum { OF_Y, OF_X, OF_PRODUCT, OF_Y_SQUARE, OF_X_SQUARE, JOINT_MEANS };
+
+typedef struct joint_means {
+    double at[JOINT_MEANS];
+    brume_interval in[JOINT_MEANS];
+} joint_means;
+
+static brume_interval interval_product(brume_interval a, brume_interval b)
+{
+    double corners[] = {a.lower * b.lower, a.lower * b.upper, a.upper * b.lower, a.upper * b.upper};
+    brume_interval out = {corners[0], corners[0]};
+    for (size_t i = 1; i < 4; i++) {
+        out.lower = fmin(out.lower, corners[i]);
+        out.upper = fmax(out.upper, corners[i]);
+    }
+    return out;
+}
+
+static brume_interval interval_square(brume_interval a)
+{
+    double low = a.lower * a.lower, high = a.upper * a.upper;
+    bool has_zero = a.lower <= 0 && a.upper >= 0;
+    return (brume_interval){has_zero ? 0 : fmin(low, high), fmax(low, high)};
+}
+
+static brume_interval interval_less(brume_interval a, brume_interval b)
+{
+    return (brume_interval){a.lower - b.upper, a.upper - b.lower};
+}
+
+static brume_interval cut_to(brume_interval a, double low, double high)
+{
+    return (brume_interval){fmin(fmax(a.lower, low), high), fmax(fmin(a.upper, high), low)};
+}
+
+/* a / b where b is above 0. */
+static brume_interval interval_ratio(brume_interval a, brume_interval b)
+{
+    return interval_product(a, (brume_interval){1 / b.upper, 1 / b.lower});
+}
+
+static double clamped_to(double x, brume_interval a)
+{
+    return fmin(fmax(x, a.lower), a.upper);
+}
+
+/* The numbers of one centred sum. False: there is none. */
+static bool joint_mean(const brume_terms *terms, const brume_drawn *drawn,
+                       const brume_plan_aggregate *from, int index, size_t group, double beta,
+                       double *at, brume_interval *in)
+{
+    const brume_plan *plan = terms->plan;
+    const brume_measure *sum = &terms->measures[index];
+    const brume_plan_value *value = &plan->values[sum->expression];
+    double centre = centre_of(sum), offset = (double)value->origin + centre;
+    brume_noisy_moments moments = {
+        .count = count_of(drawn, from, group),
+        .sum = brume_drawn_number(drawn, index, group),
+        .count_scale = from->public_count ? 0 : terms->measures[from->count].scale,
+        .sum_scale = sum->scale,
+        .low = (double)sum->low - centre,
+        .high = (double)sum->high - centre,
+        .count_cut = from->public_count ? 0 : cut_of(terms, from->count),
+        .sum_cut = cut_of(terms, index),
+    };
+    if (seems_too_few(plan, &moments) || !(moments.count >= 2) || !isfinite(moments.sum))
+        return false;
+    brume_interval bar = brume_error_mean(plan->noise, &moments, beta);
+    *at = (offset + fmin(fmax(moments.sum / moments.count, moments.low), moments.high)) *
+          value->step;
+    *in = (brume_interval){(offset + bar.lower - 0.5) * value->step, /* rounded to the grid */
+                           (offset + bar.upper + 0.5) * value->step};
+    return true;
+}
+
+/* Half of the width of a value's bounds, in its own units. */
+static double half_width(const brume_plan *plan, const brume_terms *terms, int index)
+{
+    const brume_measure *sum = &terms->measures[index];
+    return ((double)sum->high - (double)sum->low + 1) / 2 * plan->values[sum->expression].step;
+}
+
+/* A variance from the mean of squares and the mean, both about the middle. */
+static brume_interval joint_variance(brume_interval square, brume_interval mean, double most)
+{
+    return cut_to(interval_less(square, interval_square(mean)), 0, most * most);
+}
+
+static brume_shown show_joint(const brume_terms *terms, const brume_drawn *drawn,
+                              const brume_plan_aggregate *from, brume_aggregate_kind kind,
+                              size_t group, double beta)
+{
+    const brume_plan *plan = terms->plan;
+    const int measures[JOINT_MEANS] = {from->centred, from->joint[0], from->joint[1],
+                                       from->joint[2], from->joint[3]};
+    joint_means m = {{0}, {{0, 0}}};
+    double parts = 0;
+    for (size_t i = 0; i < JOINT_MEANS; i++)
+        parts += measures[i] >= 0;
+    for (size_t i = 0; i < JOINT_MEANS; i++)
+        if (measures[i] >= 0 &&
+            !joint_mean(terms, drawn, from, measures[i], group, beta / parts, &m.at[i], &m.in[i]))
+            return too_few();
+    brume_interval mean_x = m.in[OF_X]; /* for intercepts, in its own units */
+    double at_x = m.at[OF_X], at_y = m.at[OF_Y];
+    brume_interval mean_y = m.in[OF_Y];
+    for (size_t i = OF_Y; i <= OF_X; i++) {
+        m.at[i] -= from->middle[i];
+        m.in[i].lower -= from->middle[i];
+        m.in[i].upper -= from->middle[i];
+    }
+    double most_y = half_width(plan, terms, from->centred);
+    double most_x = half_width(plan, terms, from->joint[0]), most = most_y * most_x;
+    brume_interval both = interval_less(m.in[OF_PRODUCT], interval_product(m.in[OF_Y], m.in[OF_X]));
+    both = cut_to(both, -most, most);
+    double at = clamped_to(m.at[OF_PRODUCT] - m.at[OF_Y] * m.at[OF_X], both);
+    if (kind == BRUME_AGGREGATE_COVAR_POP || kind == BRUME_AGGREGATE_COVAR_SAMP) {
+        double count = count_of(drawn, from, group);
+        double factor = kind == BRUME_AGGREGATE_COVAR_SAMP ? count / (count - 1) : 1;
+        if (both.lower <= -most && both.upper >= most)
+            return too_few();
+        return within(at * factor, (brume_interval){both.lower * factor, both.upper * factor});
+    }
+    brume_interval var_x = joint_variance(m.in[OF_X_SQUARE], m.in[OF_X], most_x);
+    double at_var_x = clamped_to(m.at[OF_X_SQUARE] - m.at[OF_X] * m.at[OF_X], var_x);
+    if (!(var_x.lower > 0) || !(at_var_x > 0))
+        return too_few(); /* x may be the same in all rows */
+    if (kind == BRUME_AGGREGATE_REGR_SLOPE || kind == BRUME_AGGREGATE_REGR_INTERCEPT) {
+        brume_interval slope = interval_ratio(both, var_x);
+        double at_slope = clamped_to(at / at_var_x, slope);
+        if (kind == BRUME_AGGREGATE_REGR_SLOPE)
+            return within(at_slope, slope);
+        brume_interval start = interval_less(mean_y, interval_product(slope, mean_x));
+        return within(clamped_to(at_y - at_slope * at_x, start), start);
+    }
+    brume_interval var_y = joint_variance(m.in[OF_Y_SQUARE], m.in[OF_Y], most_y);
+    double at_var_y = clamped_to(m.at[OF_Y_SQUARE] - m.at[OF_Y] * m.at[OF_Y], var_y);
+    if (!(var_y.lower > 0) || !(at_var_y > 0))
+        return too_few();
+    brume_interval size = {sqrt(var_y.lower * var_x.lower), sqrt(var_y.upper * var_x.upper)};
+    brume_interval corr = cut_to(interval_ratio(both, size), -1, 1);
+    if (corr.lower <= -1 && corr.upper >= 1)
+        return too_few();
+    double at_corr = clamped_to(at / sqrt(at_var_y * at_var_x), corr);
+    if (kind == BRUME_AGGREGATE_CORR)
+        return within(at_corr, corr);
+    return within(at_corr * at_corr, interval_square(corr));
+}
+
 /* A quantile of a group that, as far as the released counts say, is empty, is NULL. */
 static bool seems_empty(const brume_plan *plan, const brume_drawn *drawn, size_t group)
 {
@@ -365,6 +517,13 @@ static brume_shown show(const brume_present_source *source, size_t aggregate, si
     case BRUME_AGGREGATE_STDDEV_POP:
     case BRUME_AGGREGATE_STDDEV_SAMP:
         return show_variance(source->terms, drawn, from, kind, group, beta);
+    case BRUME_AGGREGATE_COVAR_POP:
+    case BRUME_AGGREGATE_COVAR_SAMP:
+    case BRUME_AGGREGATE_CORR:
+    case BRUME_AGGREGATE_REGR_SLOPE:
+    case BRUME_AGGREGATE_REGR_INTERCEPT:
+    case BRUME_AGGREGATE_REGR_R2:
+        return show_joint(source->terms, drawn, from, kind, group, beta);
     case BRUME_AGGREGATE_QUANTILE:
     case BRUME_AGGREGATE_MODE:
         break;

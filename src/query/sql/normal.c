@@ -203,6 +203,10 @@ static void put_query(writer *w, const brume_query *query)
                     (long long)each->fraction[1]);
         if (each->argument)
             put_expression(w, each->argument);
+        if (each->other) {
+            fputs(", ", w->file);
+            put_expression(w, each->other);
+        }
     }
     for (size_t i = 0; i < query->key_count; i++) {
         fprintf(w->file, "; key%zu = ", i);

@@ -53,7 +53,8 @@ static const char *const functions[] = {
     /* aggregates */
     "count", "sum", "avg", "min", "max", "stddev", "stddev_pop", "stddev_samp", "variance",
     "var_pop", "var_samp", "median", "mode", "percentile_cont", "percentile_disc", "corr",
-    "covar_pop", "covar_samp", "bool_and", "bool_or", "every",
+    "covar_pop", "covar_samp", "regr_slope", "regr_intercept", "regr_r2", "regr_count", "regr_avgx",
+    "regr_avgy", "regr_sxx", "regr_syy", "regr_sxy", "bool_and", "bool_or", "every",
     /* of windows */
     "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead",
     "first_value", "last_value", "nth_value",

@@ -10,22 +10,30 @@
 const char *brume_aggregate_word(brume_aggregate_kind kind)
 {
     static const char *const words[] = {
-        "count_rows", "count",    "count_units", "count_distinct", "sum",      "avg",
-        "var_pop",    "var_samp", "stddev_pop",  "stddev_samp",    "quantile", "mode"};
+        "count_rows", "count",          "count_units", "count_distinct", "sum",
+        "avg",        "var_pop",        "var_samp",    "stddev_pop",     "stddev_samp",
+        "quantile",   "mode",           "covar_pop",   "covar_samp",     "corr",
+        "regr_slope", "regr_intercept", "regr_r2"};
     return words[kind];
+}
+
+static bool same_argument(const brume_expression *a, const brume_expression *b)
+{
+    return a && b ? brume_expression_equal(a, b) : !a && !b;
+}
+
+bool brume_aggregate_equal(const brume_aggregate *a, const brume_aggregate *b)
+{
+    return a->kind == b->kind && a->fraction[0] == b->fraction[0] &&
+           a->fraction[1] == b->fraction[1] && same_argument(a->argument, b->argument) &&
+           same_argument(a->other, b->other);
 }
 
 static brume_formula *add_aggregate(brume_walk_outer *o, brume_aggregate aggregate)
 {
     size_t i = 0;
-    for (; i < o->aggregate_count; i++) {
-        const brume_aggregate *each = &o->aggregates[i];
-        if (each->kind == aggregate.kind && !each->argument == !aggregate.argument &&
-            each->fraction[0] == aggregate.fraction[0] &&
-            each->fraction[1] == aggregate.fraction[1] &&
-            (!each->argument || brume_expression_equal(each->argument, aggregate.argument)))
-            break;
-    }
+    while (i < o->aggregate_count && !brume_aggregate_equal(&o->aggregates[i], &aggregate))
+        i++;
     if (i == BRUME_WALK_AGGREGATES) {
         brume_build_fail(&o->walk->builder, BRUME_EUNSUPPORTED, "ask in several queries",
                          "the query has more than %d aggregates", BRUME_WALK_AGGREGATES);
@@ -236,6 +244,33 @@ static brume_formula_node walk_within_group(brume_walk_outer *o, const PgQuery__
     return mode ? add_aggregate(o, aggregate) : add_quantile(o, name, aggregate);
 }
 
+static bool is_quantile(const char *name)
+{
+    return strcmp(name, "quantile_cont") == 0 || strcmp(name, "quantile_disc") == 0 ||
+           strcmp(name, "quantile") == 0 || strcmp(name, "approx_quantile") == 0;
+}
+
+/* DuckDB's quantile_cont(x, q): percentile_cont(q) of x. */
+static brume_formula_node walk_quantile(brume_walk_outer *o, const PgQuery__FuncCall *call,
+                                        const char *name)
+{
+    brume_aggregate aggregate = {.kind = BRUME_AGGREGATE_QUANTILE};
+    if (call->n_args != 2 || call->agg_star || call->agg_distinct)
+        return brume_walk_outer_fail(o, BRUME_EARGUMENT, "write quantile_cont(x, 0.9)",
+                                     "the aggregate takes a value and a number between 0 and 1");
+    if (array_of(call->args[1]))
+        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED,
+                                     "write PERCENTILE_CONT(ARRAY[...]) WITHIN GROUP (ORDER BY x)",
+                                     "a list of quantiles is not supported in this form");
+    if (!read_fraction(o, call->args[1], false, aggregate.fraction))
+        return NULL;
+    aggregate.argument = argument_of(o, call, call->args[0], true);
+    if (!aggregate.argument)
+        return NULL;
+    aggregate.tells_units = brume_walk_tells_units(o->walk, o->scope, aggregate.argument);
+    return add_quantile(o, name, aggregate);
+}
+
 /* What to write instead of an aggregate that is not answered. */
 static const char *hint_for(const char *name)
 {
@@ -245,10 +280,8 @@ static const char *hint_for(const char *name)
         {" bool_and bool_or every ", "use COUNT(*) FILTER (WHERE ...): one person can decide it"},
         {" array_agg string_agg json_agg any_value first last ",
          "it would show rows of persons: GROUP BY the column"},
-        {" corr covar_pop covar_samp regr_slope ",
-         "use AVG(x * y) - AVG(x) * AVG(y), and VAR_POP for the variances"},
-        {" quantile quantile_cont quantile_disc approx_quantile ",
-         "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)"},
+        {" regr_sxx regr_syy regr_sxy ",
+         "use REGR_COUNT(y, x) times VAR_POP(x), VAR_POP(y) or COVAR_POP(y, x)"},
         {" approx_count_distinct ", "write COUNT(DISTINCT x)"},
     };
     char word[48];
@@ -267,12 +300,82 @@ static const char *hint_for(const char *name)
     return "use COUNT, SUM, AVG, VAR_*, STDDEV_*, MEDIAN, PERCENTILE_CONT or MODE";
 }
 
+/* Is the name one of these, and of which kind is it? */
+typedef struct named_kind {
+    const char *name;
+    brume_aggregate_kind kind;
+} named_kind;
+
+/* `value` in the rows where `other` is not NULL either. */
+static brume_node where_both(brume_builder *builder, brume_node value, brume_node other)
+{
+    brume_node parts[] = {brume_build_test(builder, BRUME_OPERATION_IS_NOT_NULL, other), value};
+    return other->nullable && parts[0] ? brume_build_case(builder, parts, 2) : value;
+}
+
+/* CORR(y, x) and the like: of the rows in which neither is NULL. */
+static brume_formula_node walk_joint(brume_walk_outer *o, const PgQuery__FuncCall *call,
+                                     const char *name, brume_aggregate_kind kind)
+{
+    brume_builder *builder = &o->walk->builder;
+    if (call->n_args != 2 || call->agg_star || call->agg_distinct)
+        return brume_walk_outer_fail(o, BRUME_EARGUMENT, "write CORR(y, x), REGR_SLOPE(y, x)",
+                                     "the aggregate takes two arguments");
+    brume_node y = argument_of(o, call, call->args[0], true);
+    brume_node x = y ? argument_of(o, call, call->args[1], true) : NULL;
+    if (!check_argument(o, name, y) || !check_argument(o, name, x))
+        return NULL;
+    brume_aggregate aggregate = {
+        .kind = kind, .argument = where_both(builder, y, x), .other = where_both(builder, x, y)};
+    if (!aggregate.argument || !aggregate.other)
+        return NULL;
+    if (strcmp(name, "regr_avgx") == 0)
+        aggregate.argument = aggregate.other;
+    if (!brume_aggregate_is_joint(kind))
+        aggregate.other = NULL;
+    return add_aggregate(o, aggregate);
+}
+
 static brume_formula_node refuse_distinct(brume_walk_outer *o, const char *name)
 {
     brume_build_fail(&o->walk->builder, BRUME_EUNSUPPORTED,
                      "aggregate once per unit in a subquery that groups by the unit",
                      "DISTINCT in %.40s is not supported", name);
     return NULL;
+}
+
+/* The values of (a, b, ...) as one text that is another one for each combination: the length of
+ * each before it, and n for NULL. `whole`: NULL where one of them is, as in COUNT(DISTINCT a, b);
+ * a row (a, b) is never NULL. */
+static brume_node combined(brume_walk_outer *o, const PgQuery__FuncCall *call,
+                           PgQuery__Node *const *items, size_t count, bool whole)
+{
+    brume_builder *builder = &o->walk->builder;
+    const brume_type text = {BRUME_TYPE_TEXT, 0, 0};
+    brume_node all = NULL;
+    for (size_t i = 0; i < count; i++) {
+        brume_node item = argument_of(o, call, items[i], false);
+        if (item && item->inexact_key)
+            return item; /* refused by the caller */
+        item = item ? brume_build_cast(builder, item, text) : NULL;
+        brume_node length = item ? brume_build_function(builder, "length", &item, 1) : NULL;
+        brume_node parts[] = {length ? brume_build_cast(builder, length, text) : NULL,
+                              brume_build_literal(builder, text, ":"), item};
+        brume_node one = parts[0] ? brume_build_choice(builder, BRUME_OPERATION_JOIN_TEXT, parts, 3)
+                                  : NULL;
+        brume_node or_null[] = {one, brume_build_literal(builder, text, "n")};
+        if (one && !whole && item->nullable)
+            one = brume_build_choice(builder, BRUME_OPERATION_COALESCE, or_null, 2);
+        brume_node both[] = {all, one};
+        all = all && one ? brume_build_choice(builder, BRUME_OPERATION_JOIN_TEXT, both, 2) : one;
+        if (!all)
+            return NULL;
+    }
+    if (whole || !call->agg_filter) /* of a row that FILTER leaves out nothing counts */
+        return all;
+    brume_node kept[] = {brume_walk_expression(o->walk, o->scope, NULL, call->agg_filter, false),
+                         all};
+    return kept[0] ? brume_build_case(builder, kept, 2) : NULL;
 }
 
 /* COUNT(*), COUNT(x) and COUNT(DISTINCT unit). */
@@ -291,10 +394,19 @@ static brume_formula_node walk_count(brume_walk_outer *o, const PgQuery__FuncCal
         aggregate.argument = both[0] ? brume_build_case(builder, both, 2) : NULL;
         return aggregate.argument ? add_aggregate(o, aggregate) : NULL;
     }
-    if (call->n_args != 1)
+    const PgQuery__RowExpr *row = call->n_args == 1 &&
+                                          call->args[0]->node_case == PG_QUERY__NODE__NODE_ROW_EXPR
+                                      ? call->args[0]->row_expr
+                                      : NULL;
+    if (call->n_args != 1 && !(call->agg_distinct && call->n_args > 1))
         return brume_walk_outer_fail(o, BRUME_EARGUMENT, "write COUNT(*) or COUNT(x)",
                                      "COUNT takes one argument");
-    aggregate.argument = argument_of(o, call, call->args[0], !call->agg_distinct);
+    if (call->agg_distinct && row)
+        aggregate.argument = combined(o, call, row->args, row->n_args, false);
+    else if (call->n_args > 1)
+        aggregate.argument = combined(o, call, call->args, call->n_args, true);
+    else
+        aggregate.argument = argument_of(o, call, call->args[0], !call->agg_distinct);
     if (!aggregate.argument)
         return NULL;
     if (!call->agg_distinct)
@@ -314,10 +426,7 @@ static brume_formula_node walk_count(brume_walk_outer *o, const PgQuery__FuncCal
 
 brume_formula_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__FuncCall *call)
 {
-    static const struct {
-        const char *name;
-        brume_aggregate_kind kind;
-    } known[] = {
+    static const named_kind known[] = {
         {"sum", BRUME_AGGREGATE_SUM},
         {"avg", BRUME_AGGREGATE_AVG},
         {"var_pop", BRUME_AGGREGATE_VAR_POP},
@@ -329,6 +438,17 @@ brume_formula_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__Func
         {"median", BRUME_AGGREGATE_QUANTILE},
         {"min", BRUME_AGGREGATE_QUANTILE},
         {"max", BRUME_AGGREGATE_QUANTILE},
+    };
+    static const named_kind joint[] = {
+        {"covar_pop", BRUME_AGGREGATE_COVAR_POP},
+        {"covar_samp", BRUME_AGGREGATE_COVAR_SAMP},
+        {"corr", BRUME_AGGREGATE_CORR},
+        {"regr_slope", BRUME_AGGREGATE_REGR_SLOPE},
+        {"regr_intercept", BRUME_AGGREGATE_REGR_INTERCEPT},
+        {"regr_r2", BRUME_AGGREGATE_REGR_R2},
+        {"regr_count", BRUME_AGGREGATE_COUNT},
+        {"regr_avgy", BRUME_AGGREGATE_AVG},
+        {"regr_avgx", BRUME_AGGREGATE_AVG},
     };
     brume_builder *builder = &o->walk->builder;
     const char *name = brume_walk_name(call->funcname, call->n_funcname);
@@ -348,6 +468,11 @@ brume_formula_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__Func
             "this form of the aggregate is not supported");
     if (strcmp(name, "count") == 0)
         return walk_count(o, call);
+    for (size_t i = 0; i < sizeof joint / sizeof *joint; i++)
+        if (strcmp(name, joint[i].name) == 0)
+            return walk_joint(o, call, name, joint[i].kind);
+    if (is_quantile(name))
+        return walk_quantile(o, call, name);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(name, known[i].name) != 0)
             continue;

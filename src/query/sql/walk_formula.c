@@ -250,6 +250,26 @@ static brume_formula_node as_number(brume_walk_outer *o, brume_formula_node argu
     return node;
 }
 
+/* power(x, 2): x times x, so that its bar follows as that of a product does. */
+static brume_formula_node formula_power(brume_walk_outer *o, const PgQuery__FuncCall *call)
+{
+    enum { MOST = 8 };
+    const PgQuery__Node *second = call->n_args == 2 ? call->args[1] : NULL;
+    bool whole = second && second->node_case == PG_QUERY__NODE__NODE_A_CONST &&
+                 !second->a_const->isnull &&
+                 second->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL &&
+                 second->a_const->ival->ival >= 1 && second->a_const->ival->ival <= MOST;
+    if (!whole)
+        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, "write power(x, 2), or sqrt(x)",
+                                     "power of an aggregate takes a whole number from 1 to 8");
+    brume_formula_node x = brume_walk_formula(o, call->args[0]), product = x;
+    for (int i = 1; i < second->a_const->ival->ival; i++) {
+        brume_formula_node both[] = {product, x};
+        product = brume_walk_outer_make(o, BRUME_FORMULA_MULTIPLY, both, 2);
+    }
+    return product;
+}
+
 static brume_formula_node formula_function(brume_walk_outer *o, const PgQuery__FuncCall *call)
 {
     static const struct {
@@ -264,6 +284,8 @@ static brume_formula_node formula_function(brume_walk_outer *o, const PgQuery__F
     const char *name = brume_walk_name(call->funcname, call->n_funcname);
     if (name && strcmp(name, "released") == 0)
         return formula_released(o, call);
+    if (name && (strcmp(name, "power") == 0 || strcmp(name, "pow") == 0))
+        return formula_power(o, call);
     bool chooses = name && (strcmp(name, "if") == 0 || strcmp(name, "iff") == 0);
     if (name && (strcmp(name, "ifnull") == 0 || strcmp(name, "nvl") == 0 || chooses)) {
         if (call->n_args < 2 || call->n_args > (chooses ? 3 : 2))
@@ -296,7 +318,7 @@ static brume_formula_node formula_function(brume_walk_outer *o, const PgQuery__F
     }
     brume_build_fail(
         &o->walk->builder, BRUME_EUNSUPPORTED,
-        "use abs, round, floor, ceil, sqrt, ln or exp; or GROUP BY the expression itself",
+        "use abs, round, floor, ceil, sqrt, power, ln or exp; or GROUP BY the expression itself",
         "the function %.40s is not supported on aggregates and keys", name ? name : "");
     return NULL;
 }

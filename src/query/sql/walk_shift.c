@@ -38,10 +38,7 @@ static brume_node base_of(const brume_aggregate *aggregate, double *constant)
 static size_t place_of(brume_aggregate *kept, size_t *count, const brume_aggregate *aggregate)
 {
     for (size_t i = 0; i < *count; i++)
-        if (kept[i].kind == aggregate->kind && !kept[i].argument == !aggregate->argument &&
-            kept[i].fraction[0] == aggregate->fraction[0] &&
-            kept[i].fraction[1] == aggregate->fraction[1] &&
-            (!aggregate->argument || brume_expression_equal(kept[i].argument, aggregate->argument)))
+        if (brume_aggregate_equal(&kept[i], aggregate))
             return i;
     kept[*count] = *aggregate;
     return (*count)++;

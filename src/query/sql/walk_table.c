@@ -39,6 +39,17 @@ static bool add_link_keys(brume_walk *walk, brume_relation *relation)
     return true;
 }
 
+/* The column itself, with the bounds of its clamped values: it has no others. */
+static brume_node within(brume_walk *walk, brume_node column, brume_node clamped)
+{
+    brume_expression *copy = brume_arena_copy(walk->builder.arena, column, sizeof *column);
+    if (!copy)
+        return brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
+    copy->bounds = clamped->bounds;
+    copy->bounded = true;
+    return copy;
+}
+
 const brume_relation *brume_walk_table(brume_walk *walk, size_t index)
 {
     const brume_catalog_table *table = &walk->catalog->tables[index];
@@ -62,6 +73,8 @@ const brume_relation *brume_walk_table(brume_walk *walk, size_t index)
             (brume_type_is_number(column->type) || brume_type_is_time(column->type)))
             inside = brume_build_clamp(&walk->builder, reference, column->low, column->high);
         if (!inside)
+            return NULL;
+        if (column->bounds_read && !(reference = inside = within(walk, reference, inside)))
             return NULL;
         columns[i] = (brume_relation_column){.name = column->name,
                                              .reference = reference,

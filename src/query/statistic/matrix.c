@@ -304,6 +304,81 @@ static void read_equations(const int64_t *entries, size_t features, double unit,
     }
 }
 
+/* ---- intervals of coefficients: proofs/ridge.md ---- */
+
+/* How far the noise may have moved v . theta, at 95 %; NaN: it cannot be told. `plain` is solved
+ * without a ridge. With A = A^ - E and b = b^ - e the least squares of the rows are theta = theta^
+ * + A^^-1 (E theta - e): with w = A^^-1 v that is, to first order, a sum of independent noises,
+ * each times what follows from w and theta^. */
+static double coefficient_width(const normal_equations *plain, const double *v, double spread,
+                                bool gaussian)
+{
+    normal_equations turned = *plain;
+    const double *theta = plain->coefficient;
+    double squares = 0, fourths = 0;
+    memcpy(turned.right, v, sizeof turned.right);
+    if (!solve(&turned, 0, 0))
+        return NAN;
+    const double *w = turned.coefficient;
+    for (size_t i = 0; i < plain->d; i++)
+        for (size_t j = i; j < plain->d; j++) {
+            double one = i == j ? w[i] * theta[i] : w[i] * theta[j] + w[j] * theta[i];
+            squares += one * one;
+            fourths += one * one * one * one;
+        }
+    for (size_t i = 0; i < plain->d; i++) {
+        squares += w[i] * w[i];
+        fourths += w[i] * w[i] * w[i] * w[i];
+    }
+    /* a sum of few Laplace noises has longer tails than the normal law: Cornish and Fisher */
+    double z = 1.959964, excess = gaussian ? 0 : 3 * fourths / (squares * squares);
+    z += (z * z * z - 3 * z) * excess / 24;
+    return z * spread * sqrt(squares);
+}
+
+/* Is the noise small beside the matrix in every direction, so that the first order is enough? By
+ * what was released. */
+static bool is_firm(const normal_equations *plain, double spread)
+{
+    double squares = 0;
+    for (size_t i = 0; i < plain->d; i++) {
+        normal_equations one = *plain;
+        memset(one.right, 0, sizeof one.right);
+        one.right[i] = 1;
+        if (!solve(&one, 0, 0))
+            return false;
+        for (size_t j = 0; j < plain->d; j++)
+            squares += one.coefficient[j] * one.coefficient[j];
+    }
+    return spread * sqrt((double)plain->d * squares) < 0.25;
+}
+
+/* Of each coefficient in its own units, the intercept last; null where the noise is too large. */
+static json_t *coefficient_intervals(const matrix *columns, const normal_equations *noisy,
+                                     double spread, bool gaussian)
+{
+    size_t features = columns->count - 1;
+    double reach = columns->reach[features], start[MOST] = {0};
+    normal_equations plain = *noisy;
+    json_t *list = json_array();
+    bool firm = is_firm(noisy, spread) && solve(&plain, 0, 0);
+    start[features] = reach;
+    for (size_t i = 0; i < features; i++)
+        start[i] = -reach * columns->centre[i] / columns->reach[i];
+    for (size_t i = 0; i <= features; i++) {
+        double v[MOST] = {0}, at = i < features ? 0 : columns->centre[features];
+        v[i] = reach / columns->reach[i];
+        if (i == features)
+            memcpy(v, start, sizeof v);
+        for (size_t j = 0; firm && j <= features; j++)
+            at += v[j] * plain.coefficient[j];
+        double width = firm ? coefficient_width(&plain, v, spread, gaussian) : NAN;
+        json_array_append_new(list, isfinite(width) ? json_pack("[f, f]", at - width, at + width)
+                                                    : json_null());
+    }
+    return list;
+}
+
 /* Back from scaled columns to their own units; y = intercept + sum of slope times x. */
 static void write_coefficients(brume_release *release, const matrix *columns,
                                const normal_equations *solved)
@@ -336,6 +411,9 @@ static brume_status release_coefficients(brume_release *release, const matrix *c
     while (!solve(&all, ridge, slack)) /* noise may make it indefinite: what was released tells */
         slack = slack > 0 ? 2 * slack : noise > 0 ? noise : 1;
     brume_release_tell(release, "ridge", brume_json_real(ridge));
+    brume_release_tell(
+        release, "rows_interval_95",
+        coefficient_intervals(columns, &all, spread / (unit * unit), release->delta > 0));
     write_coefficients(release, columns, &all);
     return BRUME_OK;
 }

@@ -344,7 +344,8 @@ static void recall(brume_release *release, const json_t *answer)
                                        "share",
                                        "share_interval_95",
                                        "fallback",
-                                       "ridge"};
+                                       "ridge",
+                                       "rows_interval_95"};
     json_decref(release->more);
     release->more = NULL;
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
