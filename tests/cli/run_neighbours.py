@@ -73,7 +73,7 @@ CONDITIONS = ["x > 50", "x IS NULL", "t LIKE '%e%'", "length(t) > 3", "d > TIMES
 
 def without_paths_and_times(text):
     text = re.sub(r"brume-processes-\w+", "FOLDER", text)
-    return re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?", "TIME", text)
+    return re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z?| UTC)", "TIME", text)
 
 
 class Server:

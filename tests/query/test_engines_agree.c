@@ -156,6 +156,7 @@ static void compare_answers(uint64_t max_groups, uint64_t max_rows)
             if (ask_json(ledgers[from], questions[i], &payment, NULL, bits, NULL, &answers[from],
                          &error) != BRUME_OK)
                 fail_msg("%s: %s", questions[i], error.message);
+            json_object_del(answers[from], "as_of");
             brume_bits_close(bits);
         }
         if (json_array_size(json_object_get(answers[0], "rows")) == 0)
