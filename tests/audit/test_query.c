@@ -126,6 +126,17 @@ static void broken_queries_are_caught(void **state)
     registered_close(&all);
 }
 
+/* A number of rows moves by all but one of the limit where a unit of many rows takes the place of
+ * one of a single row, and not at all where the limit is 1. */
+static void numbers_of_rows_are_seen_to_move_under_replace(void **state)
+{
+    (void)state;
+    registered all;
+    open_place(&all, FILES, BRUME_REPLACE);
+    assert_holds(audit(&all, "SELECT COUNT(*) FROM visits", UNDERSTATED, 1000, 1 - 1e-6) > 1);
+    registered_close(&all);
+}
+
 /* The rows of a database, as text in the engine's order. */
 static brume_query_answer *answer_on(const registered *all, const brume_question *question,
                                      brume_neighbours *pair, bool second)
@@ -338,6 +349,7 @@ int main(void)
         cmocka_unit_test(a_sound_query_is_acquitted_and_costs_nothing),
         cmocka_unit_test(what_is_released_is_found_to_differ),
         cmocka_unit_test(broken_queries_are_caught),
+        cmocka_unit_test(numbers_of_rows_are_seen_to_move_under_replace),
         cmocka_unit_test(neighbours_differ_by_one_unit),
         cmocka_unit_test(what_others_own_by_links_stays),
         cmocka_unit_test(broken_queries_are_caught_on_a_server_too),

@@ -358,10 +358,16 @@ static const plain_recipe of_limits[] = {
     {.choice = BRUME_ROW_HIGH, .size = VERY_MANY, .ends = 60, .spread = 12}};
 
 /* A unit whose rows do not count in the first database, and do in the second: what is counted moves
- * by a limit then, as large as it may be chosen. */
+ * by a limit then, as large as it may be chosen. A number of rows moves by all but one of the
+ * limit, which is above 1 where some 400/epsilon units have many rows. */
 static const plain_recipe of_replacing[] = {
     {.choice = BRUME_ROW_HIGH, .size = ALLOWED, .arrives = true},
-    {.choice = BRUME_ROW_HIGH, .size = TWICE, .ends = 60, .ends_size = ALLOWED, .arrives = true}};
+    {.choice = BRUME_ROW_HIGH, .size = TWICE, .ends = 60, .ends_size = ALLOWED, .arrives = true},
+    {.choice = BRUME_ROW_HIGH,
+     .size = VERY_MANY,
+     .ends = 300,
+     .ends_size = VERY_MANY,
+     .arrives = true}};
 
 /* Rows that are linked to two units each: one of its own, and to all of them the one that differs.
  */
