@@ -83,7 +83,7 @@ typedef struct brume_call {
     size_t operand_count;
     brume_typed *values; /* read them with the functions below */
     size_t value_count, value_room;
-    struct brume_kept *kept; /* what is closed with the call */
+    struct brume_call_kept *kept; /* what is closed with the call */
     size_t kept_count;
     char *buffer; /* what `out` writes to */
     size_t buffer_length;

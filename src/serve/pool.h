@@ -12,7 +12,7 @@
  *     tried there first.
  *  2. Bound: at most `queue` jobs of each kind wait. Beyond it a job is refused at once (*busy),
  *     and nothing of it runs; or, where another user has more jobs waiting, the newest of those is.
- *  3. Order: users take turns. Of one user at most `share` jobs of each kind run. Asking jobs that
+ *  3. Order: users take turns. At most `share` jobs of each kind run for one user. Asking jobs that
  *     read a common dataset run one at a time, those of one user in the order of submission. Which
  *     datasets a query reads is what explain says of it when it is tried (1); of other jobs it is
  *     read off their text, and may be too many, never too few unless a name is written with
@@ -29,9 +29,9 @@
  *     nothing spent, if it waited for twice as long, and has that many seconds from its start: what
  *     was before it takes none of its own time. Then a running one is cancelled. If it has not
  * ended `grace` seconds later (an engine that hangs), its answer is ECANCELLED with what is known
- * of the price, its worker is given up, and a new one takes its place. Of asking jobs at most 4
- * times `workers` are given up at a time, and `workers` of one user; then more are refused. Free
- * jobs are killed in a nursery.
+ * of the price, its worker is given up, and a new one takes its place. At most 4
+ * times `workers` asking jobs are given up at a time, `workers` for one user; more are refused.
+ * Free jobs are killed in a nursery.
  *  6. Streams: the commands "stream open" (of options with "command"), "stream ask" ("stream",
  *     "question") and "stream close" ("stream") are asking jobs whose session stays open in
  *     between, for its user alone, and keep 4 and 5: also what a stream writes to the ledger waits.

@@ -17,7 +17,7 @@ typedef struct brume_environment {
     fenv_t floats;
 } brume_environment;
 
-/* Of the calling thread, until it is left. EMEMORY; EINTERNAL: the processor refuses. */
+/* Enter it on the calling thread, until it is left. EMEMORY; EINTERNAL: the processor refuses. */
 BRUME_MUST_USE brume_status brume_environment_enter(brume_environment *before, brume_error *error);
 void brume_environment_leave(const brume_environment *before);
 

@@ -14,7 +14,7 @@ enum { BAR = 30 };
 
 #define ERASE "\r\033[K"
 
-/* Of the work that is running. */
+/* The bar of the work that is running. */
 static struct {
     pthread_mutex_t lock;
     bool running, terminal;

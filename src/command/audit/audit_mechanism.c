@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "command/audit/audit.h"
 
-/* Of the pairs that the card suggests, those of which a few draws promise most: for epsilon, and
- * for delta. */
+/* Choose two of the pairs that the card suggests: a few draws say which promises most for epsilon,
+ * and which for delta. */
 static brume_status choose_pairs(const brume_event *event, const brume_audited *a, brume_bits *bits,
                                  size_t chosen[2], brume_error *error)
 {

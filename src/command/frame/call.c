@@ -20,10 +20,10 @@ struct brume_typed {
     double real;
 };
 
-typedef struct brume_kept {
+typedef struct brume_call_kept {
     void (*close)(void *);
     void *what;
-} brume_kept;
+} brume_call_kept;
 
 const brume_option brume_common_options[] = {
     BRUME_FLAG("json", "one JSON object on standard output instead of text"),
@@ -326,7 +326,7 @@ static brume_status call_check(const brume_call *call, brume_error *error)
 void brume_call_close(brume_call *call)
 {
     while (call->kept_count > 0) {
-        brume_kept last = call->kept[--call->kept_count];
+        brume_call_kept last = call->kept[--call->kept_count];
         last.close(last.what);
     }
     free(call->kept);
@@ -341,14 +341,15 @@ void brume_call_close(brume_call *call)
 brume_status brume_call_keep(brume_call *call, void (*close)(void *), void *what,
                              brume_error *error)
 {
-    brume_kept *grown = what ? realloc(call->kept, (call->kept_count + 1) * sizeof *grown) : NULL;
+    brume_call_kept *grown = what ? realloc(call->kept, (call->kept_count + 1) * sizeof *grown)
+                                  : NULL;
     if (!grown) {
         if (what)
             close(what);
         return brume_no_memory(error, NULL);
     }
     call->kept = grown;
-    grown[call->kept_count++] = (brume_kept){close, what};
+    grown[call->kept_count++] = (brume_call_kept){close, what};
     return BRUME_OK;
 }
 

@@ -60,8 +60,8 @@ static version_text libpq_version(void)
     return text;
 }
 
-/* Of a library that is opened by its file when a server is asked or started: what its function
- * without arguments says, after the name in "libcurl/7.88.1 OpenSSL/3.0.20". */
+/* The version of a library that is loaded only when a server is asked or started: its function
+ * without arguments says it, after the name in "libcurl/7.88.1 OpenSSL/3.0.20". */
 static version_text late_version(const char *file, const char *function)
 {
     const char *(*say)(void) = NULL;

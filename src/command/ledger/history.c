@@ -181,8 +181,8 @@ const brume_command brume_command_history = {
         "The newest charges, the last one at the end, with the SQL as it was typed; --before goes on "
         "to older ones, and in JSON \"before\" says where. A query that failed or was "
         "interrupted stays charged: whether its answer was seen cannot be known. Free re-reads are "
-        "not charges. Of a stream of questions also how far it came. Also what the owner amended, and attempts to register a name or a source that "
-        "is registered already.\n\n"
+        "not charges. A stream of questions shows how far it came. The list also has what the owner "
+        "amended, and attempts to register a name or a source that is registered already.\n\n"
         "With --answer the answer that was given for one of these charges, as it was recorded: "
         "nothing is asked, and nothing can be spent.",
     BRUME_OPERANDS(BRUME_OPERAND(TEXT, "NAME", "a registered dataset; all of them without it",

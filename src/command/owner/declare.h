@@ -1,13 +1,14 @@
 /* What an owner declares of a dataset: how its lines are read, its columns and their types, its
  * unit, limits, bounds and domains. `register` and `amend` share it.
  *
- * 1. Nothing of it is found out from rows. Of a CSV the header line is read, and no other.
+ * 1. None of it comes from rows. From a CSV file only the header line is used.
  * 2. A column without a declared type is text or, where --bounds names it, a number with as many
  *    decimals as its bounds are typed with, a date or a timestamp.
  * 3. An option that does not apply to the source is an error: BRUME_EARGUMENT.
- * 4. In an amendment what is not typed stays as it was. Of the options that say how lines are read
- *    the ones that are typed replace all. --bounds and --domain replace those of their column. A
- *    number keeps its type unless --columns says another, or new bounds have more decimals. */
+ * 4. In an amendment what is not typed stays as it was. If one option that says how lines are read
+ *    is typed, it and the others typed replace all of them. --bounds and --domain replace those of
+ * their column. A number keeps its type unless --columns says another, or new bounds have more
+ * decimals. */
 #ifndef BRUME_COMMAND_DECLARE_H
 #define BRUME_COMMAND_DECLARE_H
 

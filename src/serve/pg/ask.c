@@ -201,8 +201,8 @@ static brume_status add_rows(const brume_pg_connection *connection, const json_t
     return BRUME_OK;
 }
 
-/* Of a query of public tables no types are known before: booleans, whole and other numbers are what
- * all values of the column are, everything else is text. */
+/* The types of a query of public tables are not known before its answer: a column whose values are
+ * all booleans, whole or other numbers has that type, any other is text. */
 static uint32_t type_of_values(const json_t *rows, size_t column)
 {
     size_t booleans = 0, numbers = 0, whole = 0, others = 0, i;

@@ -43,35 +43,18 @@ brume_status brume_pg_split(const char *text, char ***list, size_t *count, int *
 
 /* ---- kinds ---- */
 
-typedef struct names {
+typedef struct tables_read {
     const ProtobufCMessage *root;
     bool catalog, data;
-} names;
-
-typedef struct with_name {
-    const char *name;
-    bool found;
-} with_name;
-
-static bool is_with_item(void *context, const ProtobufCMessage *message)
-{
-    with_name *sought = context;
-    if (message->descriptor == &pg_query__common_table_expr__descriptor &&
-        strcmp(((const PgQuery__CommonTableExpr *)message)->ctename, sought->name) == 0)
-        sought->found = true;
-    return true;
-}
+} tables_read;
 
 static bool note_table(void *context, const ProtobufCMessage *message)
 {
-    names *all = context;
+    tables_read *all = context;
     if (message->descriptor != &pg_query__range_var__descriptor)
         return true;
     const PgQuery__RangeVar *table = (const PgQuery__RangeVar *)message;
-    with_name item = {.name = table->relname};
-    if (!*table->schemaname)
-        brume_pg_visit(all->root, is_with_item, &item);
-    if (item.found)
+    if (!*table->schemaname && brume_pg_has_with(all->root, table->relname))
         return true; /* what it reads is in the tree as well */
     bool catalog = strcmp(table->schemaname, "pg_catalog") == 0 ||
                    strcmp(table->schemaname, "information_schema") == 0 ||
@@ -83,7 +66,7 @@ static bool note_table(void *context, const ProtobufCMessage *message)
 
 brume_pg_kind brume_pg_select_kind(const ProtobufCMessage *select)
 {
-    names all = {.root = select};
+    tables_read all = {.root = select};
     brume_pg_visit(select, note_table, &all);
     if (all.data && all.catalog)
         return BRUME_PG_REFUSED;

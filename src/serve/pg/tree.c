@@ -127,3 +127,24 @@ brume_status brume_pg_parse(const char *text, PgQuery__ParseResult **out, int *p
         *out = tree;
     return status;
 }
+
+typedef struct with_name {
+    const char *name;
+    bool found;
+} with_name;
+
+static bool is_with_item(void *context, const ProtobufCMessage *message)
+{
+    with_name *sought = context;
+    if (message->descriptor == &pg_query__common_table_expr__descriptor &&
+        strcmp(((const PgQuery__CommonTableExpr *)message)->ctename, sought->name) == 0)
+        sought->found = true;
+    return true;
+}
+
+bool brume_pg_has_with(const ProtobufCMessage *tree, const char *name)
+{
+    with_name item = {.name = name};
+    brume_pg_visit(tree, is_with_item, &item);
+    return item.found;
+}

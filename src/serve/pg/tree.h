@@ -21,6 +21,9 @@ typedef bool brume_pg_visitor(void *context, const ProtobufCMessage *message);
 /* Visit the message (NULL: nothing) and, from outside in, all that is in it. */
 void brume_pg_visit(const ProtobufCMessage *message, brume_pg_visitor *visit, void *context);
 
+/* Has the tree an item of WITH with this name? */
+bool brume_pg_has_with(const ProtobufCMessage *tree, const char *name);
+
 /* The tokens of a text, as the parser's scanner cuts it; NULL: it cannot. Free with
  * pg_query__scan_result__free_unpacked(tokens, NULL). */
 PgQuery__ScanResult *brume_pg_scan(const char *text);

@@ -22,7 +22,7 @@ typedef struct brume_pg_wire {
     uint8_t in[8192];
     size_t in_at, in_end;
     brume_pg_writer out;
-    /* Of tests: as read and write of a socket. */
+    /* For tests: they take the place of reading and writing the socket. */
     long (*feed)(void *context, void *to, size_t length);
     long (*drain)(void *context, const void *from, size_t length);
     void *context;

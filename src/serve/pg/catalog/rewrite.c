@@ -335,20 +335,6 @@ static void set_alias(rewriting *all, PgQuery__Alias **alias, const char *name, 
 
 /* ---- tables and columns ---- */
 
-typedef struct with_name {
-    const char *name;
-    bool found;
-} with_name;
-
-static bool is_with_item(void *context, const ProtobufCMessage *message)
-{
-    with_name *sought = context;
-    if (message->descriptor == &pg_query__common_table_expr__descriptor &&
-        strcmp(((const PgQuery__CommonTableExpr *)message)->ctename, sought->name) == 0)
-        sought->found = true;
-    return true;
-}
-
 /* A name that is in no catalog of DuckDB's. */
 static void name_with(rewriting *all, char **place)
 {
@@ -361,13 +347,11 @@ static void name_with(rewriting *all, char **place)
  * a name out of its scope is not taken for one of DuckDB's own. */
 static void name_table(rewriting *all, PgQuery__RangeVar *table)
 {
-    with_name item = {.name = table->relname};
+    bool is_item = !*table->schemaname && brume_pg_has_with(&all->tree->base, table->relname);
     const brume_pg_relation *relation = brume_pg_relation_find(
         *table->schemaname ? table->schemaname : "pg_catalog", table->relname);
-    if (!*table->schemaname)
-        brume_pg_visit(&all->tree->base, is_with_item, &item);
     set_alias(all, &table->alias, table->relname, false);
-    if (item.found) {
+    if (is_item) {
         name_with(all, &table->relname);
         return;
     }
