@@ -17,7 +17,6 @@
 #include "engine/libduckdb.h"
 #include "reader/format.h"
 #include "reader/guess.h"
-#include "reader/header.h"
 #include "reader/parquet/parquet.h"
 #include "reader/text_files.h"
 

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "reader/header.h"
 #include "reader/text_files.h"
 #include "reader/value.h"
 

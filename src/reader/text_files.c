@@ -4,16 +4,266 @@
 #include "reader/text_files.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "reader/csv_line.h"
 #include "reader/find.h"
-#include "reader/header.h"
-#include "reader/records.h"
+#include "reader/format.h"
+#include "reader/lines.h"
 #include "reader/value.h"
+
+typedef struct brume_records brume_records;
+
+/* ---- records over several lines ---- */
+
+/* Records of a CSV whose quoted fields may hold line ends: lines are put together until the quotes
+ * of the last one are closed. A quote that is never closed goes on to the end of the file. Bytes
+ * behind a closing quote belong to its field (and make the record unreadable: csv_line.h). A record
+ * of more than 2^28 bytes cannot be read. Without `multiline` every line is a record. */
+enum { LONGEST = 1 << 28 };
+
+struct brume_records {
+    brume_lines *lines;
+    brume_text_format format;
+    char *at, *end; /* lines that were not yet given */
+    char *bytes;
+    size_t used, room;
+};
+
+/* Takes `lines` over, also on failure. */
+static brume_status records_open(brume_lines *lines, const brume_text_format *format,
+                                 brume_records **out, brume_error *error)
+{
+    brume_records *records = calloc(1, sizeof *records);
+    if (!records) {
+        brume_lines_close(lines);
+        return brume_no_memory(error, NULL);
+    }
+    records->lines = lines;
+    records->format = *format;
+    *out = records;
+    return BRUME_OK;
+}
+
+static void records_close(brume_records *records)
+{
+    if (!records)
+        return;
+    brume_lines_close(records->lines);
+    free(records->bytes);
+    free(records);
+}
+
+static void records_forget(brume_records *records)
+{
+    records->used = 0;
+}
+
+static brume_status append(brume_records *records, const char *line, size_t length,
+                           brume_error *error)
+{
+    if (records->used + length + BRUME_FIND_PADDING > records->room) {
+        size_t room = 2 * (records->used + length) + 1024;
+        char *grown = realloc(records->bytes, room);
+        if (!grown)
+            return brume_no_memory(error, NULL);
+        records->bytes = grown;
+        records->room = room;
+    }
+    memcpy(records->bytes + records->used, line, length);
+    records->used += length;
+    return BRUME_OK;
+}
+
+/* Behind a line: is a quoted field still open? `open`: one was before it. */
+static bool is_open(const brume_text_format *format, bool open, char *at)
+{
+    if (!open && !format->header)
+        at = brume_row_begin(at);
+    for (;;) {
+        if (!open && *at == format->quote) {
+            open = true;
+            at++;
+        }
+        if (open) {
+            at = brume_find_either(at, format->quote, '\n');
+            if (*at == '\n')
+                return true;
+            open = false;
+            if (at[1] == format->quote) {
+                open = true;
+                at += 2;
+                continue;
+            }
+            at++;
+        }
+        at = brume_find_either(at, format->delimiter, '\n');
+        if (*at == '\n')
+            return false;
+        at++;
+    }
+}
+
+/* One more line: *line and *length without end; *more is false if there is none. */
+static brume_status next_line(brume_records *records, char **line, size_t *length, bool *more,
+                              bool *too_long, brume_error *error)
+{
+    *more = true;
+    *too_long = false;
+    if (records->at == records->end) {
+        brume_line_block block = {0};
+        BRUME_TRY(brume_lines_next(records->lines, &block, more, error));
+        *too_long = *more && block.too_long;
+        records->at = records->end = NULL;
+        if (!*more || *too_long)
+            return BRUME_OK;
+        records->at = block.begin;
+        records->end = block.end;
+    }
+    *line = records->at;
+    *length = (size_t)((char *)rawmemchr(records->at, '\n') + 1 - records->at);
+    records->at += *length;
+    return BRUME_OK;
+}
+
+/* The next record, its LF included: length bytes at *bytes + *at, appended to what the last calls
+ * gave since the last records_forget. *bytes moves with every call. A length of 0 is a record
+ * that cannot be read. *more is false after the last. */
+static brume_status records_next(brume_records *records, char **bytes, size_t *at, size_t *length,
+                                 bool *more, brume_error *error)
+{
+    size_t begin = records->used, lines = 0;
+    bool open = false, readable = true;
+    do {
+        char *line = NULL;
+        size_t line_length = 0;
+        bool any = true, too_long = false;
+        BRUME_TRY(next_line(records, &line, &line_length, &any, &too_long, error));
+        if (!any)
+            break;
+        lines++;
+        if (too_long)
+            open = false; /* what its quotes were is not known */
+        else
+            open = records->format.multiline && is_open(&records->format, open, line);
+        readable = readable && !too_long && records->used - begin + line_length <= LONGEST;
+        if (readable)
+            BRUME_TRY(append(records, line, line_length, error));
+    } while (open);
+    if (!readable)
+        records->used = begin;
+    *bytes = records->bytes;
+    *at = begin;
+    *length = records->used - begin;
+    *more = lines > 0;
+    return BRUME_OK;
+}
+
+/* ---- the first line of a CSV ---- */
+
+static brume_status unreadable(const brume_text_file *file, brume_error *error)
+{
+    return brume_fail(error, BRUME_ESOURCE,
+                      "the first line names the columns; where there is no such line, say "
+                      "--no-header",
+                      "the header line of '%s' cannot be read", file->named);
+}
+
+static brume_status add_name(brume_header *header, brume_text text, brume_error *error)
+{
+    char **grown = realloc(header->names, (header->count + 1) * sizeof *grown);
+    if (!grown)
+        return brume_no_memory(error, NULL);
+    header->names = grown;
+    char *name = NULL;
+    if (text.data && text.length > 0)
+        name = strndup(text.data, text.length);
+    else if (asprintf(&name, "column%zu", header->count + 1) < 0)
+        name = NULL;
+    if (!name)
+        return brume_no_memory(error, NULL);
+    grown[header->count++] = name;
+    return BRUME_OK;
+}
+
+static brume_status split_names(const brume_text_file *file, const brume_text_format *format,
+                                char *line, const char *last, brume_header *header,
+                                brume_error *error)
+{
+    for (char *at = line;; at++) {
+        brume_text name;
+        bool quoted;
+        at = brume_csv_take_field(format, at, last, &name, &quoted);
+        if (!at || (name.data && !brume_utf8_is_text(name.data, name.length)))
+            return unreadable(file, error);
+        if (name.data && !quoted)
+            name = brume_value_trim(name);
+        BRUME_TRY(add_name(header, name, error));
+        if (*at == '\n')
+            return BRUME_OK;
+    }
+}
+
+static brume_status read_names(const brume_text_file *file, const brume_text_format *format,
+                               brume_records *records, brume_header *header, brume_error *error)
+{
+    char *bytes;
+    size_t at, length;
+    bool more;
+    BRUME_TRY(records_next(records, &bytes, &at, &length, &more, error));
+    if (!more || length == 0)
+        return unreadable(file, error);
+    header->end = file->first + length;
+    return split_names(file, format, bytes, format->multiline ? bytes + length - 1 : NULL, header,
+                       error);
+}
+
+brume_status brume_header_read(const brume_text_file *file, const brume_text_format *format,
+                               brume_header *out, brume_error *error)
+{
+    brume_lines *lines = NULL;
+    brume_records *records = NULL;
+    brume_header header = {0};
+    BRUME_TRY(brume_lines_open(file, file->first, UINT64_MAX, true, &lines, error));
+    BRUME_TRY(records_open(lines, format, &records, error));
+    brume_status status = read_names(file, format, records, &header, error);
+    records_close(records);
+    if (status != BRUME_OK) {
+        brume_header_clear(&header);
+        return status;
+    }
+    if (header.end > file->size)
+        header.end = file->size; /* a last line without LF */
+    *out = header;
+    return BRUME_OK;
+}
+
+void brume_header_clear(brume_header *header)
+{
+    for (size_t i = 0; i < header->count; i++)
+        free(header->names[i]);
+    free(header->names);
+    *header = (brume_header){0};
+}
+
+brume_status brume_header_check_distinct(const brume_header *header, const char *named,
+                                         brume_error *error)
+{
+    for (size_t i = 0; i < header->count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcasecmp(header->names[i], header->names[j]) == 0)
+                return brume_fail(error, BRUME_ESOURCE,
+                                  "give every column a name of its own, in its case too",
+                                  "two columns of '%s' are called '%s'", named, header->names[i]);
+    return BRUME_OK;
+}
 
 /* One JSON object a line: see the header. The line ends with an LF, at which every loop stops. */
 
@@ -477,7 +727,7 @@ static void close_part(brume_row_part *part)
     if (!part)
         return;
     brume_lines_close(part->lines);
-    brume_records_close(part->records);
+    records_close(part->records);
     for (size_t i = 0; part->texts && i < part->column_count; i++)
         free(part->texts[i]);
     free(part->texts);
@@ -514,7 +764,7 @@ static brume_status open_lines(brume_row_part *part, size_t index, brume_error *
         return BRUME_OK;
     brume_lines *lines = part->lines;
     part->lines = NULL;
-    return brume_records_open(lines, &files->format, &part->records, error);
+    return records_open(lines, &files->format, &part->records, error);
 }
 
 /* Where fields go: by column for CSV, by name for JSON. */
@@ -632,10 +882,9 @@ static brume_status next_records(brume_row_part *part, size_t *rows, brume_error
     size_t ats[BRUME_BATCH_ROWS], lengths[BRUME_BATCH_ROWS], count = 0, used = 0;
     char *bytes = NULL;
     bool more = true;
-    brume_records_forget(part->records);
+    records_forget(part->records);
     while (count < BRUME_BATCH_ROWS && used < ENOUGH) {
-        BRUME_TRY(
-            brume_records_next(part->records, &bytes, &ats[count], &lengths[count], &more, error));
+        BRUME_TRY(records_next(part->records, &bytes, &ats[count], &lengths[count], &more, error));
         if (!more)
             break;
         used = ats[count] + lengths[count];

@@ -34,7 +34,7 @@ tables:
   visits: {source: "%s", table: visits, link: person = people.id, bounds: {cost: 0..3}}
   towns: {source: "%s", table: towns, public: true}
 """
-# What is asked, and whether a table of it may be read in parts (src/query/collect/scan.c).
+# What is asked, and whether a table of it may be read in parts (src/query/collect/collect.c).
 ASKED = [
     ("SELECT town, COUNT(*) AS n, SUM(x) AS s FROM people GROUP BY town", True),
     ("SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits", False),

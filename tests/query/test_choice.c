@@ -13,7 +13,7 @@
 #include "query/plan/question.h"
 #include "registered.h"
 
-#include "query/release/choice_record.c"
+#include "query/release/choice.c"
 
 enum { PEOPLE = 4000 };
 

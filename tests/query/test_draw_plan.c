@@ -10,7 +10,7 @@
 #include "query/plan/plan_limit.h"
 #include "query/price/error_bar.h"
 #include "query/release/draw.h"
-#include "query/release/draw_bias.h"
+#include "query/release/measurement.h"
 #include "random/tape.h"
 
 enum { GROUPS = 40, SEED = 9 };

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "query/price/price_parts.h"
+#include "query/price/price.h"
 #include "query/release/rank.h"
 #include "random/tape.h"
 

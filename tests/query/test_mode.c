@@ -1,5 +1,5 @@
 /* Modes of undeclared values: what they cost, by enumeration. */
-#include "query/release/draw_mode.c"
+#include "query/release/measurement.c"
 
 #include "check.h"
 

@@ -14,7 +14,6 @@
 #include "exact_kappas.h"
 #include "number/rounding.h"
 #include "query/price/price.h"
-#include "query/price/price_parts.h"
 #include "random_doubles.h"
 
 enum { MEASURES = 24, EXPRESSIONS = 3, PLANS = 2000 };

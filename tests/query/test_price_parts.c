@@ -9,7 +9,7 @@
 
 #include "exact_kappas.h"
 #include "number/rounding.h"
-#include "query/price/price_parts.h"
+#include "query/price/price.h"
 #include "random_doubles.h"
 
 enum { FRACTIONS = 9 };

@@ -9,7 +9,6 @@
 #include "number/rounding.h"
 #include "query/price/key_threshold.h"
 #include "query/price/price.h"
-#include "query/price/price_parts.h"
 #include "random_doubles.h"
 
 enum { BITS = 300 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/adbc/connection.h"
+#include "engine/adbc/spark.h"
 
 const char *spark_url(void)
 {

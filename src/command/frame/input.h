@@ -2,7 +2,7 @@
 #ifndef BRUME_COMMAND_INPUT_H
 #define BRUME_COMMAND_INPUT_H
 
-#include "query/collect/file_rows.h"
+#include "query/collect/unit_rows.h"
 
 typedef struct brume_input {
     const char *path;                /* of the CSV to read */

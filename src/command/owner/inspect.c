@@ -14,7 +14,7 @@
 #include "command/owner/policy_file.h"
 #include "engine/driver.h"
 #include "engine/files.h"
-#include "reader/header.h"
+#include "reader/text_files.h"
 #include "engine/declared.h"
 #include "reader/format.h"
 #include "reader/guess.h"

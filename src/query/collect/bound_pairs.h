@@ -4,10 +4,8 @@
  *   bound_groups.c  keys of groups to numbers and back
  *   bound_shard.c   the units of one shard, their pairs and rows
  *   bound_result.c  exact sums of what was kept
- *   totals_units.c  where nothing is cut: the units of one shard
  *   totals_shard.c  their totals
  *   totals.c        their norms, and sums of what is left of them under limits
- *   totals_list.c   lists of their values with weights, for quantiles and modes
  *
  * Locks, in the order in which they may be taken: a shard's, then the groups'. A worker belongs to
  * one thread while it is taken out of the list of idle ones. */
@@ -261,17 +259,7 @@ BRUME_MUST_USE brume_status brume_totals_take(shard *own, brume_bounder *bounder
                                               brume_error *error);
 void brume_totals_clear(shard *own, size_t list_count);
 
-/* totals_units.c: make room for `more` units; the place of a unit, new (with no number) if *added,
- * which brume_totals_add_unit then gives its number. */
-BRUME_MUST_USE brume_status brume_totals_reserve_units(shard *own, brume_bounder *bounder,
-                                                       size_t more, brume_error *error);
-unit_place *brume_totals_find_unit(shard *own, const brume_bounder *bounder,
-                                   const waiting_row *row);
-BRUME_MUST_USE brume_status brume_totals_add_unit(shard *own, brume_bounder *bounder,
-                                                  unit_place *place, const waiting_row *row,
-                                                  brume_error *error);
-
-/* totals_list.c: lay the lists out; list the values of rows, of which totals[i] is the i-th one's
+/* totals.c: lay the lists out; list the values of rows, of which totals[i] is the i-th one's
  * total and numbers[i] its number in it. */
 BRUME_MUST_USE brume_status brume_lists_plan(brume_bounder *bounder, brume_error *error);
 BRUME_MUST_USE brume_status brume_lists_take(shard *own, brume_bounder *bounder,
@@ -303,10 +291,6 @@ static inline total *total_in(const brume_bounder *bounder, const shard *own, si
 {
     return record_in(&own->totals, bounder->total_size, index);
 }
-
-/* The norms of a shard's units over the groups that are shown. */
-void brume_totals_norms(const brume_bounder *bounder, const shard *own, const brume_total *of,
-                        int p, const bool *shown, brume_u128 *norms);
 
 /* Add up the totals into the result's groups, for brume_bounder_finish. */
 BRUME_MUST_USE brume_status brume_totals_sum(brume_bounder *bounder, brume_error *error);

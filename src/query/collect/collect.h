@@ -56,6 +56,7 @@ typedef struct brume_clipped {
     brume_total_limit limit;
     int p;
 } brume_clipped;
+
 const brume_clipped *brume_collected_clipped(const brume_collected *collected, size_t sum);
 const brume_clipped *brume_collected_listed(const brume_collected *collected, size_t value);
 

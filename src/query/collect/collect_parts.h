@@ -1,5 +1,5 @@
-/* What the files of collecting share: collect.c streams rows, collect_groups.c lets the engine sum
- * where every row is a unit, pushed.c where a unit has several. */
+/* What the files of collecting share: collect.c streams rows, or lets the engine sum where every
+ * row is a unit; pushed.c does where a unit has several. */
 #ifndef BRUME_QUERY_COLLECT_PARTS_H
 #define BRUME_QUERY_COLLECT_PARTS_H
 
@@ -39,9 +39,6 @@ BRUME_MUST_USE brume_status brume_collect_print_groups(const brume_collection *c
                                                        brume_dialect dialect,
                                                        const char *const *tables, char **sql,
                                                        brume_error *error);
-BRUME_MUST_USE brume_status brume_collect_groups(const brume_collection *collection,
-                                                 brume_engine *engine, const char **tables,
-                                                 brume_collected *collected, brume_error *error);
 
 /* The SELECT of the rows: unit, keys, values, which are clamped when they are here. */
 BRUME_MUST_USE brume_status brume_collect_print_rows(const brume_collection *collection,
@@ -54,15 +51,6 @@ BRUME_MUST_USE brume_status brume_collect_print_staying(const brume_collection *
                                                         brume_engine *engine,
                                                         const char *const *tables, char **sql,
                                                         brume_error *error);
-
-/* Run that SELECT and give each row to `take` exactly once, on several threads where the engine has
- * them, and in parts where it divides a table by which the query divides (scan.c). `tables` is as
- * before afterwards. The errors of brume_engine_scan. */
-BRUME_MUST_USE brume_status brume_collect_scan(const brume_collection *collection,
-                                               brume_engine *engine, const char **tables,
-                                               const brume_wire *wires, size_t wire_count,
-                                               brume_row_taker take, void *context,
-                                               brume_error *error);
 
 /* Replace the groups found by those declared: others are dropped, missing ones are empty. */
 BRUME_MUST_USE brume_status brume_collect_close_domain(brume_collected *collected,
@@ -95,16 +83,9 @@ BRUME_MUST_USE brume_status brume_push_limit(brume_collected *collected,
                                              const brume_limited_sum *sums, size_t sum_count,
                                              brume_error *error);
 
-/* The groups of a collection of which something is kept by hash, in order (pushed_groups.c). */
-BRUME_MUST_USE brume_status brume_push_take_groups(brume_collected *collected, brume_error *error);
-
 /* Run a statement and give each of its rows to `take`. */
 typedef brume_status (*brume_push_taker)(void *context, const brume_chunk *chunk, size_t at,
                                          brume_error *error);
-BRUME_MUST_USE brume_status brume_push_run(const brume_push *push, const char *sql,
-                                           const brume_wire *wires, size_t wire_count,
-                                           brume_push_taker take, void *context,
-                                           brume_error *error);
 
 /* Add a group with the keys in the first columns of a row; its numbers are the caller's to fill in:
  * *values points to them. */
@@ -115,9 +96,6 @@ BRUME_MUST_USE brume_status brume_collect_add(brume_collected *collected,
                                               brume_bounded_value **values, brume_error *error);
 
 /* Room for one more group; the groups' pointers to their keys and values. */
-BRUME_MUST_USE brume_status brume_collect_grow(brume_collected *collected,
-                                               const brume_collection *collection,
-                                               brume_error *error);
 void brume_collect_point(brume_collected *collected, const brume_collection *collection);
 
 #endif

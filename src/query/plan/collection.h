@@ -11,8 +11,8 @@ typedef struct brume_plan_value {
     const brume_expression *argument; /* as asked */
     const brume_expression *grid;     /* as a grid integer */
     int64_t low, high;                /* bounds on the grid */
-    int64_t origin; /* what the grid counts from; 0 but for means (plan_value.c) */
-    double step;    /* value = step * (origin + grid integer) */
+    int64_t origin;                   /* what the grid counts from; 0 but for means (make_plan.c) */
+    double step;                      /* value = step * (origin + grid integer) */
     bool squares, keep;
     bool averaged, added; /* some aggregate is its mean, its sum, */
     bool spread;          /* a spread by its sum and that of another value, */

@@ -8,8 +8,361 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "query/expression/arena.h"
-#include "query/plan/key_range.h"
 #include "query/plan/plan_parts.h"
+
+#define BRUME_MICROSECONDS_OF_DAY INT64_C(86400000000)
+
+/* Between which constants an expression lies, by the conditions that every row satisfies. */
+
+/* Whole numbers, also as decimals without decimals, such as EXTRACT gives.
+ * Whole numbers, also as decimals without decimals, such as EXTRACT gives. */
+static bool key_is_whole(brume_type type)
+{
+    return type.kind == BRUME_TYPE_INTEGER || type.kind == BRUME_TYPE_BIGINT ||
+           (type.kind == BRUME_TYPE_DECIMAL && type.scale == 0 && type.precision <= 18);
+}
+
+/* Whole numbers and dates as they were before they were compared with wider ones.
+ * Whole numbers and dates as they were before they were compared with wider ones. */
+static const brume_expression *key_without_widening(const brume_expression *node)
+{
+    while (node->operation == BRUME_OPERATION_CAST &&
+           ((key_is_whole(node->type) && key_is_whole(node->arguments[0]->type)) ||
+            (node->type.kind == BRUME_TYPE_TIMESTAMP &&
+             node->arguments[0]->type.kind == BRUME_TYPE_DATE)))
+        node = node->arguments[0];
+    return node;
+}
+
+/* The same, apart from widening. */
+static bool key_is_same(const brume_expression *key, const brume_expression *node)
+{
+    return brume_expression_equal(key_without_widening(key), key_without_widening(node));
+}
+
+/* A literal that is not NULL. */
+static bool key_is_constant(const brume_expression *node)
+{
+    return node->operation == BRUME_OPERATION_LITERAL && node->text;
+}
+
+typedef struct limits {
+    const brume_expression *of;
+    bool has_low, has_high;
+    int64_t low, high; /* inclusive: whole numbers, or microseconds since 1970 */
+} limits;
+
+/* Microseconds from midnight, of "HH:MM:SS" with up to six decimals; -1: it is something else. */
+static int64_t read_clock(const char *text)
+{
+    int hour, minute, second, used = 0, digits = 0;
+    char fraction[8] = "";
+    if (sscanf(text, "%2d:%2d:%2d%n.%6[0-9]%n", &hour, &minute, &second, &used, fraction, &digits) <
+            3 ||
+        text[digits ? digits : used])
+        return -1;
+    int64_t part = 0;
+    for (int i = 0; i < 6; i++)
+        part = part * 10 + (i < (int)strlen(fraction) ? fraction[i] - '0' : 0);
+    return ((hour * 60 + minute) * INT64_C(60) + second) * 1000000 + part;
+}
+
+/* A whole number, or the moment of a date or timestamp. */
+static bool read_limit(const brume_expression *literal, int64_t *out)
+{
+    brume_key_value value;
+    char day[11];
+    brume_type type = literal->type;
+    bool is_timestamp = type.kind == BRUME_TYPE_TIMESTAMP;
+    int64_t clock = 0;
+    if (!key_is_constant(literal))
+        return false;
+    const char *text = literal->text;
+    if (is_timestamp) {
+        if (strlen(text) < 11 || text[10] != ' ' || (clock = read_clock(text + 11)) < 0)
+            return false;
+        snprintf(day, sizeof day, "%.10s", text);
+        text = day;
+        type.kind = BRUME_TYPE_DATE;
+    } else if (key_is_whole(type)) {
+        type.kind = BRUME_TYPE_BIGINT;
+    }
+    if ((type.kind != BRUME_TYPE_DATE && type.kind != BRUME_TYPE_BIGINT) ||
+        brume_policy_domain_value(type, text, &value, NULL) != BRUME_OK)
+        return false;
+    *out = type.kind == BRUME_TYPE_DATE ? value.integer * BRUME_MICROSECONDS_OF_DAY + clock
+                                        : value.integer;
+    return true;
+}
+
+static void take_low(limits *all, int64_t low)
+{
+    all->low = all->has_low && all->low > low ? all->low : low;
+    all->has_low = true;
+}
+
+static void take_high(limits *all, int64_t high)
+{
+    all->high = all->has_high && all->high < high ? all->high : high;
+    all->has_high = true;
+}
+
+static bool take_limit(void *context, const brume_expression *condition)
+{
+    limits *all = context;
+    const brume_expression *const *of = condition->arguments;
+    int64_t first = 0, second = 0;
+    brume_operation operation = condition->operation;
+    if (operation == BRUME_OPERATION_BETWEEN && key_is_same(all->of, of[0]) &&
+        read_limit(of[1], &first) && read_limit(of[2], &second)) {
+        take_low(all, first);
+        take_high(all, second);
+        return true;
+    }
+    if (condition->argument_count != 2)
+        return true;
+    bool turned = key_is_same(all->of, of[1]) && read_limit(of[0], &first);
+    if (!turned && !(key_is_same(all->of, of[0]) && read_limit(of[1], &first)))
+        return true;
+    if (operation == (turned ? BRUME_OPERATION_GREATER : BRUME_OPERATION_LESS))
+        take_high(all, first - 1);
+    else if (operation == (turned ? BRUME_OPERATION_LESS : BRUME_OPERATION_GREATER))
+        take_low(all, first + 1);
+    else if (operation == (turned ? BRUME_OPERATION_GREATER_EQUAL : BRUME_OPERATION_LESS_EQUAL))
+        take_high(all, first);
+    else if (operation == (turned ? BRUME_OPERATION_LESS_EQUAL : BRUME_OPERATION_GREATER_EQUAL))
+        take_low(all, first);
+    else if (operation == BRUME_OPERATION_EQUAL) {
+        take_low(all, first);
+        take_high(all, first);
+    }
+    return true;
+}
+
+static int64_t floor_divide(int64_t number, int64_t by)
+{
+    return number / by - (number % by < 0);
+}
+
+/* Declared bounds of a time: groups are of what lies between them. Of a timestamp the last day is a
+ * whole one, since its bound may be its midnight. */
+static void take_declared(limits *all)
+{
+    const brume_expression *of = all->of;
+    bool is_date = of->type.kind == BRUME_TYPE_DATE;
+    if (of->operation != BRUME_OPERATION_COLUMN || of->relation->kind != BRUME_RELATION_TABLE ||
+        (!is_date && of->type.kind != BRUME_TYPE_TIMESTAMP))
+        return;
+    const brume_expression *inside = of->relation->columns[of->column].inside;
+    if (inside->operation != BRUME_OPERATION_CLAMP)
+        return;
+    int64_t unit = is_date ? BRUME_MICROSECONDS_OF_DAY : 1;
+    int64_t low = (int64_t)inside->bounds.low * unit, high = (int64_t)inside->bounds.high * unit;
+    take_low(all, low);
+    take_high(all,
+              (floor_divide(high, BRUME_MICROSECONDS_OF_DAY) + 1) * BRUME_MICROSECONDS_OF_DAY - 1);
+}
+
+static bool find_limits(brume_row_scope scope, const brume_expression *of, limits *all)
+{
+    *all = (limits){.of = key_without_widening(of)};
+    while (all->of) {
+        brume_scope_conditions(scope, take_limit, all);
+        take_declared(all);
+        all->of = brume_scope_inside(scope, all->of, &scope);
+        all->of = all->of ? key_without_widening(all->of) : NULL;
+    }
+    return all->has_low && all->has_high && all->low <= all->high;
+}
+
+bool brume_key_limits(brume_row_scope scope, const brume_expression *of, int64_t *low,
+                      int64_t *high)
+{
+    limits all;
+    bool is_time = of->type.kind == BRUME_TYPE_TIMESTAMP || of->type.kind == BRUME_TYPE_DATE;
+    bool is_date = key_without_widening(of)->type.kind == BRUME_TYPE_DATE;
+    int64_t unit = is_time ? BRUME_MICROSECONDS_OF_DAY : 1;
+    if (!find_limits(scope, of, &all))
+        return false;
+    /* a date is a midnight: the first one at or after the limit; a timestamp's day may be under way
+     */
+    *low = floor_divide(all.low, unit) + (is_date && all.low % unit != 0);
+    *high = floor_divide(all.high, unit);
+    return *low <= *high;
+}
+
+bool brume_key_moments(brume_row_scope scope, const brume_expression *of, int64_t *low,
+                       int64_t *high)
+{
+    limits all;
+    if (of->type.kind != BRUME_TYPE_TIMESTAMP || !find_limits(scope, of, &all))
+        return false;
+    *low = all.low;
+    *high = all.high;
+    return true;
+}
+
+/* ---- what a condition can be ---- */
+
+enum { CAN_BE_TRUE = 1, CAN_BE_FALSE = 2, CAN_BE_NULL = 4, CAN_BE_ALL = 7 };
+
+static int negated(int outcomes)
+{
+    return (outcomes & CAN_BE_NULL) | (outcomes & CAN_BE_TRUE ? CAN_BE_FALSE : 0) |
+           (outcomes & CAN_BE_FALSE ? CAN_BE_TRUE : 0);
+}
+
+/* AND of two conditions, each of which may be any of its outcomes. */
+static int joined(int a, int b)
+{
+    int out = 0;
+    if ((a & CAN_BE_TRUE) && (b & CAN_BE_TRUE))
+        out |= CAN_BE_TRUE;
+    if ((a | b) & CAN_BE_FALSE)
+        out |= CAN_BE_FALSE;
+    if ((a & CAN_BE_NULL && b & (CAN_BE_NULL | CAN_BE_TRUE)) ||
+        (b & CAN_BE_NULL && a & (CAN_BE_NULL | CAN_BE_TRUE)))
+        out |= CAN_BE_NULL;
+    return out;
+}
+
+static int certain(bool is_true)
+{
+    return is_true ? CAN_BE_TRUE : CAN_BE_FALSE;
+}
+
+/* The order of two texts of the types of key and literal: -1, 0 or 1; of texts and booleans 2 where
+ * they differ (how an engine orders texts is not said here); 3: it is not known. */
+static int order_of(const brume_expression *key, const char *value, const brume_expression *literal)
+{
+    brume_expression of_key = {
+        .operation = BRUME_OPERATION_LITERAL, .type = key->type, .text = value};
+    int64_t a = 0, b = 0;
+    brume_type_kind kind = key->type.kind;
+    if (!literal->text || literal->operation != BRUME_OPERATION_LITERAL)
+        return 3;
+    if ((kind == BRUME_TYPE_TEXT || kind == BRUME_TYPE_BOOLEAN) && literal->type.kind == kind)
+        return strcmp(value, literal->text) == 0 ? 0 : 2;
+    bool are_whole = key_is_whole(key->type) && key_is_whole(literal->type);
+    bool are_times = kind == BRUME_TYPE_DATE && (literal->type.kind == BRUME_TYPE_DATE ||
+                                                 literal->type.kind == BRUME_TYPE_TIMESTAMP);
+    if ((!are_whole && !are_times) || !read_limit(&of_key, &a) || !read_limit(literal, &b))
+        return 3;
+    return (a > b) - (a < b);
+}
+
+static int compared(brume_operation operation, int order)
+{
+    if (order == 3)
+        return CAN_BE_ALL;
+    switch (operation) {
+    case BRUME_OPERATION_EQUAL:
+        return certain(order == 0);
+    case BRUME_OPERATION_NOT_EQUAL:
+        return certain(order != 0);
+    case BRUME_OPERATION_LESS:
+        return order == 2 ? CAN_BE_ALL : certain(order < 0);
+    case BRUME_OPERATION_LESS_EQUAL:
+        return order == 2 ? CAN_BE_ALL : certain(order <= 0);
+    case BRUME_OPERATION_GREATER:
+        return order == 2 ? CAN_BE_ALL : certain(order > 0);
+    case BRUME_OPERATION_GREATER_EQUAL:
+        return order == 2 ? CAN_BE_ALL : certain(order >= 0);
+    default:
+        return CAN_BE_ALL;
+    }
+}
+
+/* `a operation b`, where one of them is the key; NULL against a constant is NULL. */
+static int comparison(const brume_expression *key, const char *value, brume_operation operation,
+                      const brume_expression *a, const brume_expression *b)
+{
+    static const brume_operation turned[][2] = {
+        {BRUME_OPERATION_LESS, BRUME_OPERATION_GREATER},
+        {BRUME_OPERATION_LESS_EQUAL, BRUME_OPERATION_GREATER_EQUAL},
+        {BRUME_OPERATION_GREATER, BRUME_OPERATION_LESS},
+        {BRUME_OPERATION_GREATER_EQUAL, BRUME_OPERATION_LESS_EQUAL}};
+    if (!key_is_same(key, a)) {
+        const brume_expression *other = a;
+        if (!key_is_same(key, b))
+            return CAN_BE_ALL;
+        b = other;
+        for (size_t i = 0; i < 4; i++)
+            if (operation == turned[i][0]) {
+                operation = turned[i][1];
+                break;
+            }
+    }
+    if (b->operation != BRUME_OPERATION_LITERAL)
+        return value ? CAN_BE_ALL : CAN_BE_NULL;
+    return !value || !b->text ? CAN_BE_NULL : compared(operation, order_of(key, value, b));
+}
+
+static int outcomes_of(const brume_expression *key, const char *value,
+                       const brume_expression *node);
+
+/* IN is an OR of equalities, BETWEEN an AND of two comparisons. */
+static int outcomes_of_list(const brume_expression *key, const char *value,
+                            const brume_expression *node)
+{
+    const brume_expression *const *of = node->arguments;
+    bool is_in = node->operation == BRUME_OPERATION_IN || node->operation == BRUME_OPERATION_NOT_IN;
+    bool is_not = node->operation == BRUME_OPERATION_NOT_IN ||
+                  node->operation == BRUME_OPERATION_NOT_BETWEEN;
+    int none = CAN_BE_TRUE;
+    if (is_in) {
+        for (size_t i = 1; i < node->argument_count; i++)
+            none =
+                joined(none, negated(comparison(key, value, BRUME_OPERATION_EQUAL, of[0], of[i])));
+        return is_not ? none : negated(none);
+    }
+    none = joined(comparison(key, value, BRUME_OPERATION_GREATER_EQUAL, of[0], of[1]),
+                  comparison(key, value, BRUME_OPERATION_LESS_EQUAL, of[0], of[2]));
+    return is_not ? negated(none) : none;
+}
+
+static int outcomes_of(const brume_expression *key, const char *value, const brume_expression *node)
+{
+    const brume_expression *const *of = node->arguments;
+    if (key_is_same(key, node)) /* a condition by which groups are made */
+        return value ? certain(strcmp(value, "true") == 0) : CAN_BE_NULL;
+    switch (node->operation) {
+    case BRUME_OPERATION_AND:
+        return joined(outcomes_of(key, value, of[0]), outcomes_of(key, value, of[1]));
+    case BRUME_OPERATION_OR:
+        return negated(joined(negated(outcomes_of(key, value, of[0])),
+                              negated(outcomes_of(key, value, of[1]))));
+    case BRUME_OPERATION_NOT:
+        return negated(outcomes_of(key, value, of[0]));
+    case BRUME_OPERATION_IN:
+    case BRUME_OPERATION_NOT_IN:
+    case BRUME_OPERATION_BETWEEN:
+    case BRUME_OPERATION_NOT_BETWEEN:
+        return outcomes_of_list(key, value, node);
+    case BRUME_OPERATION_IS_NULL:
+        return key_is_same(key, of[0]) ? certain(!value) : CAN_BE_ALL;
+    case BRUME_OPERATION_IS_NOT_NULL:
+        return key_is_same(key, of[0]) ? certain(value) : CAN_BE_ALL;
+    case BRUME_OPERATION_EQUAL:
+    case BRUME_OPERATION_NOT_EQUAL:
+    case BRUME_OPERATION_LESS:
+    case BRUME_OPERATION_LESS_EQUAL:
+    case BRUME_OPERATION_GREATER:
+    case BRUME_OPERATION_GREATER_EQUAL:
+        return comparison(key, value, node->operation, of[0], of[1]);
+    default:
+        return CAN_BE_ALL;
+    }
+}
+
+/* Can the condition be true in a row where the key has this value, a text of its type or NULL?
+ * False only where it cannot, whatever else is in the row: then no row of the group satisfies it.
+ */
+static bool key_may_hold(const brume_expression *condition, const brume_expression *key,
+                         const char *value)
+{
+    return (outcomes_of(key, value, condition) & CAN_BE_TRUE) != 0;
+}
 
 enum { MOST_WORK = 1 << 24 };
 
@@ -95,11 +448,12 @@ static values range(search *in, brume_type type, int64_t low, int64_t high)
 /* Can values of the type be written down exactly? */
 static bool is_listable(brume_type type)
 {
-    return brume_key_is_whole(type) || type.kind == BRUME_TYPE_TEXT ||
-           type.kind == BRUME_TYPE_BOOLEAN || type.kind == BRUME_TYPE_DATE;
+    return key_is_whole(type) || type.kind == BRUME_TYPE_TEXT || type.kind == BRUME_TYPE_BOOLEAN ||
+           type.kind == BRUME_TYPE_DATE;
 }
 
 static values values_of(search *in, const brume_expression *node);
+
 static values narrow(search *in, const brume_expression *key, const brume_expression *condition);
 
 /* What the key can be, apart from NULL, where x NOT IN (...) or x <> ... is not true. A NULL in the
@@ -109,14 +463,14 @@ static values narrow_otherwise(search *in, const brume_expression *key,
 {
     values made = {0};
     const brume_expression *const *of = condition->arguments;
-    bool listed = condition->operation == BRUME_OPERATION_NOT_IN && brume_key_is_same(key, of[0]);
+    bool listed = condition->operation == BRUME_OPERATION_NOT_IN && key_is_same(key, of[0]);
     for (size_t i = 1; listed && i < condition->argument_count; i++)
         listed = of[i]->text != NULL;
     int other = condition->operation != BRUME_OPERATION_NOT_EQUAL ? -1
-                : brume_key_is_same(key, of[0])                   ? 1
-                : brume_key_is_same(key, of[1])                   ? 0
+                : key_is_same(key, of[0])                         ? 1
+                : key_is_same(key, of[1])                         ? 0
                                                                   : -1;
-    made.known = listed || (other >= 0 && brume_key_is_constant(of[other]));
+    made.known = listed || (other >= 0 && key_is_constant(of[other]));
     for (size_t i = 1; listed && i < condition->argument_count; i++)
         add(in, &made, of[i]->text);
     if (!listed && made.known)
@@ -242,8 +596,8 @@ static values values_of(search *in, const brume_expression *node)
         made = (values){.known = true, .null = node->nullable};
         add(in, &made, "false");
         add(in, &made, "true");
-    } else if (brume_key_is_whole(node->type) && node->bounded &&
-               node->bounds.low >= INT64_MIN / 2 && node->bounds.high <= INT64_MAX / 2) {
+    } else if (key_is_whole(node->type) && node->bounded && node->bounds.low >= INT64_MIN / 2 &&
+               node->bounds.high <= INT64_MAX / 2) {
         made = range(in, node->type, (int64_t)node->bounds.low, (int64_t)node->bounds.high);
         made.null = node->nullable;
     }
@@ -267,11 +621,11 @@ static values narrow(search *in, const brume_expression *key, const brume_expres
     }
     if (condition->operation == BRUME_OPERATION_EQUAL)
         for (int i = 0; i < 2; i++)
-            if (brume_key_is_same(key, of[i]) && brume_key_is_constant(of[1 - i])) {
+            if (key_is_same(key, of[i]) && key_is_constant(of[1 - i])) {
                 made.known = true;
                 add(in, &made, of[1 - i]->text);
             }
-    if (condition->operation == BRUME_OPERATION_IN && brume_key_is_same(key, of[0])) {
+    if (condition->operation == BRUME_OPERATION_IN && key_is_same(key, of[0])) {
         made.known = true;
         for (size_t i = 1; i < condition->argument_count; i++)
             if (of[i]->text) /* equal to NULL is nothing */
@@ -292,14 +646,14 @@ static int64_t year_of(int64_t day)
 /* The key between two close constants; EXTRACT(year FROM d) where d is. */
 static values range_of(search *in, brume_row_scope scope, const brume_expression *key)
 {
-    const brume_expression *plain = brume_key_without_widening(key);
+    const brume_expression *plain = key_without_widening(key);
     bool year = plain->operation == BRUME_OPERATION_EXTRACT && plain->text &&
                 strcmp(plain->text, "year") == 0;
     values made = {0};
     int64_t low, high;
     const int64_t far = INT64_C(1) << 62;
-    if (year ? !brume_key_is_whole(plain->type)
-             : !brume_key_is_whole(plain->type) && plain->type.kind != BRUME_TYPE_DATE)
+    if (year ? !key_is_whole(plain->type)
+             : !key_is_whole(plain->type) && plain->type.kind != BRUME_TYPE_DATE)
         return made;
     if (!brume_key_limits(scope, year ? plain->arguments[0] : plain, &low, &high) || low < -far ||
         high > far)
@@ -311,7 +665,9 @@ static values range_of(search *in, brume_row_scope scope, const brume_expression
 
 /* ---- date_trunc ---- */
 
-int64_t brume_key_start_of(const char *unit, int64_t day, int64_t *next)
+/* The start of the part of time (year, quarter, month, week, day) that a day lies in, and of the
+ * next one: days since 1970-01-01. */
+static int64_t key_start_of(const char *unit, int64_t day, int64_t *next)
 {
     if (strcmp(unit, "day") == 0 || strcmp(unit, "week") == 0) {
         bool week = *unit == 'w'; /* from Monday; day 0 was a Thursday */
@@ -354,26 +710,26 @@ static bool is_one_of(const char *words, const char *text)
 const brume_expression *brume_key_date_of(const brume_expression *key, bool *by_hour)
 {
     static const char fields[] = " year quarter month day dow isodow doy hour ";
-    const brume_expression *plain = brume_key_without_widening(key);
+    const brume_expression *plain = key_without_widening(key);
     *by_hour = false;
     if (plain->operation == BRUME_OPERATION_EXTRACT && is_one_of(fields, plain->text)) {
         *by_hour = strcmp(plain->text, "hour") == 0;
-        return brume_key_without_widening(plain->arguments[0]);
+        return key_without_widening(plain->arguments[0]);
     }
     if (plain->operation == BRUME_OPERATION_DATE_TRUNC && is_one_of(units, plain->text))
-        return brume_key_without_widening(plain->arguments[0]);
+        return key_without_widening(plain->arguments[0]);
     return plain->type.kind == BRUME_TYPE_DATE ? plain : NULL;
 }
 
 void brume_key_value_at(const brume_expression *key, int64_t hour, char *text, size_t size)
 {
-    const brume_expression *plain = brume_key_without_widening(key);
+    const brume_expression *plain = key_without_widening(key);
     const brume_type type = {BRUME_TYPE_DATE, 0, 0};
     int64_t day = hour / 24 - (hour % 24 < 0), next, value = 0;
     char date[48];
     brume_integer_text(type, day, date, sizeof date);
     if (plain->operation == BRUME_OPERATION_DATE_TRUNC) {
-        brume_integer_text(type, brume_key_start_of(plain->text, day, &next), date, sizeof date);
+        brume_integer_text(type, key_start_of(plain->text, day, &next), date, sizeof date);
         snprintf(text, size, "%s 00:00:00", date);
         return;
     }
@@ -398,7 +754,7 @@ void brume_key_value_at(const brume_expression *key, int64_t hour, char *text, s
     else if (strcmp(plain->text, "hour") == 0)
         value = hour - 24 * day;
     else
-        value = day - brume_key_start_of("year", day, &next) + 1;
+        value = day - key_start_of("year", day, &next) + 1;
     snprintf(text, size, "%lld", (long long)value);
 }
 
@@ -411,7 +767,7 @@ static values range_of_parts(search *in, brume_row_scope scope, const brume_expr
     const brume_expression *date = brume_key_date_of(key, &by_hour);
     values made = {0};
     int64_t low, high, step = by_hour ? 1 : 24;
-    if (!date || brume_key_without_widening(key)->operation != BRUME_OPERATION_EXTRACT ||
+    if (!date || key_without_widening(key)->operation != BRUME_OPERATION_EXTRACT ||
         !(by_hour ? brume_key_moments(scope, date, &low, &high)
                   : brume_key_limits(scope, date, &low, &high)))
         return made;
@@ -446,7 +802,7 @@ static values range_of_starts(search *in, brume_row_scope scope, const brume_exp
     made.known = true;
     for (int64_t day = low, next = 0; made.known && day <= high && !in->failed; day = next) {
         char date[64], text[80];
-        int64_t start = brume_key_start_of(key->text, day, &next);
+        int64_t start = key_start_of(key->text, day, &next);
         brume_integer_text((brume_type){BRUME_TYPE_DATE, 0, 0}, start, date, sizeof date);
         snprintf(text, sizeof text, "%s 00:00:00", date);
         char *own = brume_arena_text(in->arena, text);
@@ -486,7 +842,7 @@ static size_t condition_size(const brume_expression *condition)
 /* Are the texts of values of both types written alike? */
 static bool is_written_alike(brume_type a, brume_type b)
 {
-    return a.kind == b.kind || (brume_key_is_whole(a) && brume_key_is_whole(b));
+    return a.kind == b.kind || (key_is_whole(a) && key_is_whole(b));
 }
 
 /* What conditions say of the key: those of the scope, and those of the subquery that it is a column
@@ -502,8 +858,7 @@ static values said_of(search *in, brume_row_scope scope, const brume_expression 
     values said = both(in, &conditions.found, &close);
     said = both(in, &said, &parts);
     brume_row_scope inside;
-    const brume_expression *inner =
-        brume_scope_inside(scope, brume_key_without_widening(key), &inside);
+    const brume_expression *inner = brume_scope_inside(scope, key_without_widening(key), &inside);
     if (inner && is_written_alike(inner->type, key->type)) {
         values deeper = said_of(in, inside, inner);
         said = both(in, &said, &deeper);
@@ -525,11 +880,11 @@ static bool leave_out_by(void *context, const brume_expression *condition)
         return false;
     }
     for (size_t i = 0; i < set->count; i++)
-        if (brume_key_may_hold(condition, all->key, set->texts[i]))
+        if (key_may_hold(condition, all->key, set->texts[i]))
             texts[kept++] = set->texts[i];
     set->texts = texts;
     set->count = kept;
-    set->null = set->null && brume_key_may_hold(condition, all->key, NULL);
+    set->null = set->null && key_may_hold(condition, all->key, NULL);
     return true;
 }
 
@@ -539,8 +894,7 @@ static values leave_out(search *in, brume_row_scope scope, const brume_expressio
     narrowing conditions = {.in = in, .key = key, .found = *from};
     brume_scope_conditions(scope, leave_out_by, &conditions);
     brume_row_scope inside;
-    const brume_expression *inner =
-        brume_scope_inside(scope, brume_key_without_widening(key), &inside);
+    const brume_expression *inner = brume_scope_inside(scope, key_without_widening(key), &inside);
     if (inner && is_written_alike(inner->type, key->type))
         return leave_out(in, inside, inner, &conditions.found);
     return conditions.found;

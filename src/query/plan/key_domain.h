@@ -27,10 +27,6 @@ typedef struct brume_key_domain {
     size_t count;
 } brume_key_domain;
 
-/* The start of the part of time (year, quarter, month, week, day) that a day lies in, and of the
- * next one: days since 1970-01-01. */
-int64_t brume_key_start_of(const char *unit, int64_t day, int64_t *next);
-
 /* The date or timestamp that a key is a function of, by its day or hour alone; NULL: it is none.
  * *by_hour says whether it takes the hour. */
 const brume_expression *brume_key_date_of(const brume_expression *key, bool *by_hour);
@@ -47,5 +43,19 @@ enum { BRUME_KEY_RANGE = 400, BRUME_KEY_VALUES = 100000 };
 BRUME_MUST_USE brume_status brume_key_domain_find(const brume_query *query, size_t index,
                                                   const brume_plan_table *tables,
                                                   brume_key_domain *out, brume_error *error);
+
+/* What the conditions that every row of a query satisfies say of an expression. */
+
+/* The least and the largest whole number or day (also of a timestamp) that `of` can be where WHERE
+ * and inner joins hold, those of subqueries too where it is a column of one, and within the bounds
+ * that are declared of a date or a timestamp; false: one of them is not said, or they leave
+ * nothing.
+ */
+bool brume_key_limits(brume_row_scope scope, const brume_expression *of, int64_t *low,
+                      int64_t *high);
+
+/* The same of a timestamp, in microseconds since 1970. */
+bool brume_key_moments(brume_row_scope scope, const brume_expression *of, int64_t *low,
+                       int64_t *high);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "query/expression/arena.h"
-#include "query/plan/key_range.h"
+#include "query/plan/key_domain.h"
 
 enum {
     MOST_DAYS = 150000,  /* 410 years; of hours 17 */

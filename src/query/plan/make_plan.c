@@ -1,15 +1,405 @@
 /* Making the plan of a query: what is measured, with how much noise, at what price. */
 #include "query/plan/make_plan.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "query/expression/build.h"
+#include "query/expression/wide.h"
 #include "query/plan/bias.h"
+#include "query/plan/plan.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
 #include "query/plan/plan_parts.h"
-#include "query/plan/private_mode.h"
+#include "query/price/price.h"
+#include "query/sql/formula.h"
+
+/* The types of a query's outputs. */
+
+/* How the values of a column or an expression are shown: whole numbers as BIGINT, others as DOUBLE.
+ */
+static brume_type_kind shown_as(brume_type_kind kind)
+{
+    switch (kind) {
+    case BRUME_TYPE_INTEGER:
+    case BRUME_TYPE_BIGINT:
+        return BRUME_TYPE_BIGINT;
+    case BRUME_TYPE_DECIMAL:
+    case BRUME_TYPE_DOUBLE:
+        return BRUME_TYPE_DOUBLE;
+    case BRUME_TYPE_REFUSED:
+        return BRUME_TYPE_TEXT;
+    default:
+        return kind;
+    }
+}
+
+static brume_type_kind type_of_aggregate(const brume_aggregate *aggregate)
+{
+    switch (aggregate->kind) {
+    case BRUME_AGGREGATE_COUNT_ROWS:
+    case BRUME_AGGREGATE_COUNT:
+    case BRUME_AGGREGATE_COUNT_UNITS:
+    case BRUME_AGGREGATE_COUNT_DISTINCT:
+        return BRUME_TYPE_BIGINT; /* a noisy count is rounded to a whole number */
+    case BRUME_AGGREGATE_MODE:
+        return shown_as(aggregate->argument->type.kind);
+    default:
+        return BRUME_TYPE_DOUBLE;
+    }
+}
+
+static brume_type_kind type_of_literal(const brume_value *value)
+{
+    switch (value->kind) {
+    case BRUME_VALUE_BOOLEAN:
+        return BRUME_TYPE_BOOLEAN;
+    case BRUME_VALUE_NUMBER:
+        return BRUME_TYPE_DOUBLE;
+    case BRUME_VALUE_DATE:
+        return BRUME_TYPE_DATE;
+    case BRUME_VALUE_TIMESTAMP:
+        return BRUME_TYPE_TIMESTAMP;
+    case BRUME_VALUE_NULL:
+        return BRUME_TYPE_REFUSED; /* any type */
+    default:
+        return BRUME_TYPE_TEXT;
+    }
+}
+
+static brume_type_kind type_of(const brume_query *query, const brume_formula *formula);
+
+/* A type that both have; REFUSED stands for NULL, which every type has. */
+static brume_type_kind common(brume_type_kind a, brume_type_kind b)
+{
+    if (a == b || b == BRUME_TYPE_REFUSED)
+        return a;
+    if (a == BRUME_TYPE_REFUSED)
+        return b;
+    bool numbers = (a == BRUME_TYPE_BIGINT || a == BRUME_TYPE_DOUBLE) &&
+                   (b == BRUME_TYPE_BIGINT || b == BRUME_TYPE_DOUBLE);
+    return numbers ? BRUME_TYPE_DOUBLE : BRUME_TYPE_TEXT;
+}
+
+/* Of the arguments first, first + step, ..., before `end`. */
+static brume_type_kind common_of(const brume_query *query, const brume_formula *formula,
+                                 size_t first, size_t step, size_t end)
+{
+    brume_type_kind found = BRUME_TYPE_REFUSED;
+    for (size_t i = first; i < end; i += step)
+        found = common(found, type_of(query, formula->arguments[i]));
+    return found;
+}
+
+static brume_type_kind type_of_window(const brume_query *query, const brume_formula *formula)
+{
+    switch (formula->window->function) {
+    case BRUME_WINDOW_SUM:
+    case BRUME_WINDOW_AVG:
+        return BRUME_TYPE_DOUBLE;
+    case BRUME_WINDOW_MIN:
+    case BRUME_WINDOW_MAX:
+        return type_of(query, formula->arguments[0]);
+    default:
+        return BRUME_TYPE_BIGINT; /* places and numbers of rows */
+    }
+}
+
+static brume_type_kind type_of(const brume_query *query, const brume_formula *formula)
+{
+    size_t count = formula->argument_count;
+    switch (formula->kind) {
+    case BRUME_FORMULA_KEY:
+        return shown_as(query->keys[formula->index].expression->type.kind);
+    case BRUME_FORMULA_AGGREGATE:
+        return type_of_aggregate(&query->aggregates[formula->index]);
+    case BRUME_FORMULA_LITERAL:
+        return type_of_literal(&formula->value);
+    case BRUME_FORMULA_EQUAL:
+    case BRUME_FORMULA_NOT_EQUAL:
+    case BRUME_FORMULA_LESS:
+    case BRUME_FORMULA_LESS_EQUAL:
+    case BRUME_FORMULA_GREATER:
+    case BRUME_FORMULA_GREATER_EQUAL:
+    case BRUME_FORMULA_AND:
+    case BRUME_FORMULA_OR:
+    case BRUME_FORMULA_NOT:
+    case BRUME_FORMULA_IS_NULL:
+        return BRUME_TYPE_BOOLEAN;
+    case BRUME_FORMULA_NULLIF:
+        return type_of(query, formula->arguments[0]);
+    case BRUME_FORMULA_COALESCE:
+    case BRUME_FORMULA_GREATEST:
+    case BRUME_FORMULA_LEAST:
+        return common_of(query, formula, 0, 1, count);
+    case BRUME_FORMULA_CASE: /* condition, value, ..., else */
+        return common(common_of(query, formula, 1, 2, count),
+                      count % 2 ? type_of(query, formula->arguments[count - 1])
+                                : BRUME_TYPE_REFUSED);
+    case BRUME_FORMULA_DATE:
+        return BRUME_TYPE_DATE;
+    case BRUME_FORMULA_TIMESTAMP:
+        return BRUME_TYPE_TIMESTAMP;
+    case BRUME_FORMULA_WINDOW:
+        return type_of_window(query, formula);
+    default:
+        return BRUME_TYPE_DOUBLE; /* arithmetic is on unrounded numbers */
+    }
+}
+
+brume_type_kind brume_output_type(const brume_query *query, const brume_query_output *output)
+{
+    brume_type_kind found = type_of(query, output->value);
+    return found == BRUME_TYPE_REFUSED ? BRUME_TYPE_TEXT : found;
+}
+
+/* The mode of an expression whose values nobody declared: what is collected for it.
+ *
+ * A histogram over pairs of a group's key and a value, with noise on the number of units in each
+ * pair that occurs (release/measurement.c). Of each unit at most max_groups * max_rows pairs are
+ * kept, by keyed hash; each counts once. Rows whose value is NULL have no pair. Price: price.h,
+ * PRIVATE_MODE; proofs/private-mode.md. */
+
+static const uint64_t most_pairs = UINT64_C(1) << 26; /* what the bounding keeps of a unit */
+
+/* Fill in the collection of plan->measurements[index]: the pairs, the value as the last key.
+ * BRUME_EOVERFLOW if a unit could have too many pairs. */
+static brume_status private_mode_plan(brume_plan *plan, size_t index, brume_error *error)
+{
+    brume_measurement *mode = &plan->measurements[index];
+    uint64_t groups = brume_shape_groups(&plan->shape);
+    if (groups > most_pairs || (groups && plan->shape.max_rows > most_pairs / groups))
+        return brume_fail(error, BRUME_EOVERFLOW,
+                          "ask the owner to declare the column's values with --domain",
+                          "a unit may have too many rows for MODE of undeclared values");
+    brume_query *pairs = NULL;
+    BRUME_TRY(brume_plan_pairs(plan, mode->mode.argument, "a mode", &pairs, error));
+    mode->collection = (brume_collection){.query = pairs,
+                                          .max_groups = brume_shape_pairs(&plan->shape),
+                                          .bounded = plan->bounded || plan->by_totals};
+    return BRUME_OK;
+}
+
+/* Values on a grid: how the expressions of aggregates become integers that can be summed exactly.
+ *
+ * Promise: a grid comes from the declared bounds alone, never from a row. */
+
+/* The grid comes from the bounds alone. Whole numbers and decimals keep their own unit where the
+ * sums stay small enough; other values get a power of two that cuts the bounds into about 2^28
+ * steps, or 2^18 where squares are measured, whose noise grows with the square. */
+static brume_status put_on_grid(brume_plan *plan, brume_plan_value *value, brume_error *error)
+{
+    const brume_expression *x = value->argument;
+    const brume_bounds *bounds = &x->bounds;
+    bool exact = x->type.kind != BRUME_TYPE_DOUBLE;
+    if (exact) {
+        brume_wide width = bounds->high - bounds->low,
+                   most = (brume_wide)1 << (value->squares ? 22 : 44);
+        brume_wide far = (brume_wide)1 << 60;
+        if (width <= most && bounds->low > -far && bounds->high < far) {
+            value->low = (int64_t)bounds->low;
+            value->high = (int64_t)bounds->high;
+            value->step = pow(10, -x->type.scale);
+            return brume_query_grid(plan->query, x, bounds, 0, &value->grid, error);
+        }
+    }
+    double unit = exact ? pow(10, -x->type.scale) : 1;
+    double low = exact ? (double)bounds->low * unit : bounds->real_low;
+    double high = exact ? (double)bounds->high * unit : bounds->real_high;
+    int digits = (value->squares ? 18 : 28) - (int)ceil(log2(fmax(high - low, 0x1p-900)));
+    double size = fmax(fabs(low), fabs(high));
+    if (size > 0 && digits + ilogb(size) > 58) /* far from zero: stay within 63 bits */
+        digits = 58 - ilogb(size);
+    value->step = ldexp(1, -digits);
+    BRUME_TRY(brume_query_grid(plan->query, x, bounds, digits, &value->grid, error));
+    value->low = (int64_t)value->grid->bounds.low; /* as the engine will clamp, to the step */
+    value->high = (int64_t)value->grid->bounds.high;
+    return BRUME_OK;
+}
+
+/* Bounds of a number, in its own units. */
+static void plan_bounds(const brume_expression *x, double *low, double *high)
+{
+    bool real = x->type.kind == BRUME_TYPE_DOUBLE;
+    *low = real ? x->bounds.real_low : brume_wide_double(x->bounds.low, x->type.scale);
+    *high = real ? x->bounds.real_high : brume_wide_double(x->bounds.high, x->type.scale);
+}
+
+/* The square of a number with bounds, as a double. */
+static brume_status plan_square(const brume_plan *plan, const brume_expression *x,
+                                const brume_expression **square, brume_error *error)
+{
+    brume_builder builder = {.arena = plan->query->arena, .error = error};
+    double low = 0, high = 0;
+    plan_bounds(x, &low, &high);
+    brume_node size = brume_build_convert(&builder, x, (brume_type){BRUME_TYPE_DOUBLE, 0, 0});
+    if (low < 0) /* so that the bounds of the square begin at 0 */
+        size = brume_build_unary(&builder, BRUME_OPERATION_ABS, size);
+    *square = brume_build_arithmetic(&builder, BRUME_OPERATION_MULTIPLY, size, size);
+    return *square ? BRUME_OK : builder.status;
+}
+
+/* x less the middle of its bounds, as a double. */
+static brume_node less_middle(brume_builder *builder, const brume_expression *x, double *middle)
+{
+    const brume_type real = {BRUME_TYPE_DOUBLE, 0, 0};
+    double low = 0, high = 0;
+    char text[40];
+    plan_bounds(x, &low, &high);
+    snprintf(text, sizeof text, "%.17g", low / 2 + high / 2);
+    *middle = strtod(text, NULL);
+    return brume_build_arithmetic(builder, BRUME_OPERATION_SUBTRACT,
+                                  brume_build_convert(builder, x, real),
+                                  brume_build_literal(builder, real, text));
+}
+
+/* Two numbers with bounds, each less the middle of its own, multiplied: as a double. `middle` gets
+ * the middles. */
+static brume_status plan_product(const brume_plan *plan, const brume_expression *x,
+                                 const brume_expression *y, double middle[2],
+                                 const brume_expression **product, brume_error *error)
+{
+    brume_builder builder = {.arena = plan->query->arena, .error = error};
+    brume_node first = less_middle(&builder, x, &middle[0]);
+    brume_node second = less_middle(&builder, y, &middle[1]);
+    if (first && x == y) /* so that the bounds of the square begin at 0 */
+        first = second = brume_build_unary(&builder, BRUME_OPERATION_ABS, first);
+    *product = brume_build_arithmetic(&builder, BRUME_OPERATION_MULTIPLY, first, second);
+    return *product ? BRUME_OK : builder.status;
+}
+
+/* Where the sum of a mean has a limit of its own and all values are far from 0, as years are, the
+ * grid counts from the bound that is nearest to 0: then a unit's sum says how far its values are
+ * from there, and not how many it has. Sums and ranks are of the values themselves. */
+static brume_status move_origin(brume_plan *plan, brume_plan_value *value, brume_error *error)
+{
+    static const brume_type whole = {.kind = BRUME_TYPE_BIGINT};
+    int64_t nearest = value->low > 0 ? value->low : value->high < 0 ? value->high : 0;
+    if (nearest == 0 || !plan->own_limits || !value->averaged || value->added || value->squares ||
+        value->spread || value->keep)
+        return BRUME_OK;
+    brume_builder builder = {.arena = plan->query->arena, .error = error};
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)nearest);
+    brume_node moved = brume_build_arithmetic(&builder, BRUME_OPERATION_SUBTRACT, value->grid,
+                                              brume_build_literal(&builder, whole, text));
+    if (!moved)
+        return builder.status;
+    value->grid = moved;
+    value->origin = nearest;
+    value->low -= nearest;
+    value->high -= nearest;
+    return BRUME_OK;
+}
+
+/* COUNT(x) only needs to know which are NULL: a grid of the one point 0. */
+static brume_status put_on_point(brume_plan *plan, brume_plan_value *value, brume_error *error)
+{
+    static const brume_type whole = {.kind = BRUME_TYPE_BIGINT};
+    brume_builder builder = {.arena = plan->query->arena, .error = error};
+    brume_node parts[] = {brume_build_test(&builder, BRUME_OPERATION_IS_NOT_NULL, value->argument),
+                          brume_build_literal(&builder, whole, "0"),
+                          brume_build_literal(&builder, whole, NULL)};
+    value->grid = brume_build_case(&builder, parts, 3);
+    value->step = 1;
+    return value->grid ? BRUME_OK : builder.status;
+}
+
+/* MODE(x): the place of x in its declared domain. NULL and undeclared values are no candidates. */
+static brume_status put_on_places(brume_plan *plan, brume_plan_value *value, brume_error *error)
+{
+    static const brume_type whole = {.kind = BRUME_TYPE_BIGINT};
+    const brume_policy_column *column = value->declared;
+    brume_builder builder = {.arena = plan->query->arena, .error = error};
+    brume_node *parts = calloc(2 * column->domain_count + 1, sizeof *parts);
+    if (!parts)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a plan");
+    for (size_t i = 0; i < column->domain_count; i++) {
+        char place[24];
+        snprintf(place, sizeof place, "%zu", i);
+        brume_node literal =
+            brume_build_literal(&builder, value->argument->type, column->domain[i]);
+        parts[2 * i] =
+            brume_build_compare(&builder, BRUME_OPERATION_EQUAL, value->argument, literal);
+        parts[2 * i + 1] = brume_build_literal(&builder, whole, place);
+    }
+    parts[2 * column->domain_count] = brume_build_literal(&builder, whole, NULL);
+    value->grid = brume_build_case(&builder, parts, 2 * column->domain_count + 1);
+    free(parts);
+    value->step = 1;
+    value->low = 0;
+    value->high = (int64_t)column->domain_count - 1;
+    if (!value->grid && builder.status == BRUME_EUNSUPPORTED) /* too large an expression */
+        return brume_fail(error, BRUME_EUNSUPPORTED, "group by it, and order by COUNT(*) DESC",
+                          "MODE among %zu declared values: some hundred are possible",
+                          column->domain_count);
+    return value->grid ? BRUME_OK : builder.status;
+}
+
+/* A grid for each of the plan's values, from their bounds or declared domains. */
+static brume_status plan_grid_values(brume_plan *plan, brume_error *error)
+{
+    for (size_t i = 0; i < plan->value_count; i++) {
+        brume_plan_value *value = &plan->values[i];
+        if (!value->argument)
+            return brume_fail(error, BRUME_EINTERNAL, NULL, "a value without an expression");
+        if (value->declared)
+            BRUME_TRY(put_on_places(plan, value, error));
+        else if (brume_type_is_number(value->argument->type) && value->argument->bounded)
+            BRUME_TRY(put_on_grid(plan, value, error));
+        else
+            BRUME_TRY(put_on_point(plan, value, error));
+        BRUME_TRY(move_origin(plan, value, error));
+    }
+    return BRUME_OK;
+}
+
+/* ---- the rows of answered groups ---- */
+
+/* The key is one of the `count` values of `domain`. */
+static brume_node in_domain(brume_builder *builder, const brume_expression *key,
+                            const brume_key_value *domain, size_t count)
+{
+    brume_node list[BRUME_LIMIT_LIST / 10], any[2] = {NULL, NULL};
+    size_t listed = 0;
+    if (count > sizeof list / sizeof *list)
+        return brume_build_literal(builder, (brume_type){BRUME_TYPE_BOOLEAN, 0, 0}, "true");
+    for (size_t i = 0; i < count; i++) {
+        char number[BRUME_KEY_TEXT];
+        const char *text = domain[i].wire == BRUME_WIRE_TEXT ? domain[i].text.data : number;
+        if (domain[i].null) {
+            any[1] = brume_build_test(builder, BRUME_OPERATION_IS_NULL, key);
+            continue;
+        }
+        if (domain[i].wire != BRUME_WIRE_TEXT)
+            brume_integer_text(key->type, domain[i].integer, number, sizeof number);
+        list[listed++] = brume_build_literal(builder, key->type, text);
+    }
+    if (listed)
+        any[0] = brume_build_in(builder, false, key, list, listed);
+    if (!any[0] || !any[1])
+        return any[0] ? any[0] : any[1];
+    return brume_build_logic(builder, BRUME_OPERATION_OR, any, 2);
+}
+
+brume_node brume_plan_answered_rows(const brume_plan *plan, brume_builder *builder)
+{
+    brume_node all = plan->query->where;
+    for (size_t i = 0, at = 0; plan->domain && i < plan->query->key_count; i++) {
+        brume_node both[] = {all, in_domain(builder, plan->query->keys[i].expression,
+                                            &plan->domain[at], plan->domain_size[i])};
+        at += plan->domain_size[i];
+        if (!both[1])
+            return NULL;
+        all = all ? brume_build_logic(builder, BRUME_OPERATION_AND, both, 2) : both[1];
+        if (!all)
+            return NULL;
+    }
+    return all;
+}
 
 /* ---- whose data, under which rule, in which shape ---- */
 
@@ -171,7 +561,7 @@ static int add_mode(brume_plan *plan, const brume_expression *argument)
 static bool spreads_by_sums(const brume_plan *plan, const brume_expression *x)
 {
     double low = 0, high = 0;
-    brume_plan_bounds(x, &low, &high);
+    plan_bounds(x, &low, &high);
     return plan->own_limits && x->bounded && (low > 0 ? low : -high) <= high - low;
 }
 
@@ -193,7 +583,7 @@ static brume_status add_product(brume_plan *plan, const brume_expression *x,
                                 brume_error *error)
 {
     const brume_expression *product = NULL;
-    BRUME_TRY(brume_plan_product(plan, x, y, middle, &product, error));
+    BRUME_TRY(plan_product(plan, x, y, middle, &product, error));
     *to = value_of(plan, product, NULL);
     plan->values[*to].is_square = true;
     if ((size_t)*to != root)
@@ -226,7 +616,7 @@ static brume_status add_joint(brume_plan *plan, const brume_aggregate *aggregate
 static brume_status add_squares(brume_plan *plan, brume_plan_aggregate *to, brume_error *error)
 {
     const brume_expression *square = NULL;
-    BRUME_TRY(brume_plan_square(plan, plan->values[to->value].argument, &square, error));
+    BRUME_TRY(plan_square(plan, plan->values[to->value].argument, &square, error));
     plan->values[to->value].spread = true;
     to->second = value_of(plan, square, NULL); /* its measure, when there are any */
     plan->values[to->second].is_square = true;
@@ -288,7 +678,7 @@ static brume_status measure_modes(brume_plan *plan, brume_error *error)
             continue;
         plan->measurements[i].mode.measure = plan->measure_count;
         plan->measures[plan->measure_count++] = (brume_measure){.kind = BRUME_MEASURE_PRIVATE_MODE};
-        BRUME_TRY(brume_private_mode_plan(plan, i, error));
+        BRUME_TRY(private_mode_plan(plan, i, error));
     }
     for (size_t i = 0; i < plan->query->aggregate_count; i++) {
         brume_plan_aggregate *to = &plan->aggregates[i];
@@ -558,7 +948,7 @@ static brume_status plan_measures(brume_plan *plan, const brume_plan_table *tabl
     plan->measurements[plan->measurement_count++] =
         (brume_measurement){.kind = BRUME_MEASUREMENT_GROUPS};
     BRUME_TRY(collect_values(plan, tables, error));
-    BRUME_TRY(brume_plan_grid_values(plan, error));
+    BRUME_TRY(plan_grid_values(plan, error));
     if (plan->shape.private_keys) /* the test of keys comes first: measures[0] */
         plan->units = add_measure(plan, BRUME_MEASURE_UNITS, BRUME_NOT_MEASURED);
     for (size_t i = 0; i < aggregates; i++)

@@ -2,6 +2,7 @@
 #ifndef BRUME_QUERY_MAKE_PLAN_H
 #define BRUME_QUERY_MAKE_PLAN_H
 
+#include "query/expression/query.h"
 #include "query/plan/plan.h"
 
 /* Make the plan. `tables` are those of the catalog, in its order.
@@ -12,5 +13,12 @@ BRUME_MUST_USE brume_status brume_query_plan_make(brume_query *query,
                                                   const brume_plan_table *tables,
                                                   const brume_payment *payment, brume_plan **out,
                                                   brume_error *error);
+
+/* The types of a query's outputs, known without a row: for explain, and for protocols that must
+ * describe an answer before it is asked for. */
+
+/* BOOLEAN, BIGINT (counts, ranks and whole keys), DOUBLE, TEXT, DATE or TIMESTAMP. Every value that
+ * the output can have is of this type or NULL. */
+brume_type_kind brume_output_type(const brume_query *query, const brume_query_output *output);
 
 #endif

@@ -188,9 +188,6 @@ typedef struct brume_plan {
 
 void brume_query_plan_close(brume_plan *plan);
 
-/* Is a limit to be chosen, unless the ledger has it: of the groups, or of a count of values? */
-bool brume_plan_chooses(const brume_plan *plan);
-
 /* How much of the price the measures have together. */
 double brume_plan_joint_share(const brume_plan *plan);
 

@@ -24,7 +24,8 @@ int brume_plan_limit_index(const brume_plan *plan, size_t measure)
     return plan->measure_limit ? plan->measure_limit[measure] : BRUME_NOT_MEASURED;
 }
 
-size_t brume_plan_group_choices(const brume_plan *plan)
+/* How many limits of the groups are to be chosen, unless the ledger has them. */
+static size_t plan_group_choices(const brume_plan *plan)
 {
     size_t count = 0;
     for (size_t i = 0; i < plan->limit_count; i++)
@@ -32,9 +33,10 @@ size_t brume_plan_group_choices(const brume_plan *plan)
     return count;
 }
 
-bool brume_plan_chooses(const brume_plan *plan)
+/* Is a limit to be chosen, unless the ledger has it: of the groups, or of a count of values? */
+static bool plan_chooses(const brume_plan *plan)
 {
-    return brume_plan_group_choices(plan) > 0 || brume_distinct_choices(plan) > 0;
+    return plan_group_choices(plan) > 0 || brume_distinct_choices(plan) > 0;
 }
 
 /* ---- which limits there are ---- */
@@ -242,8 +244,10 @@ static brume_status use_typed(brume_plan *plan, const char *text, brume_error *e
     return BRUME_OK;
 }
 
-brume_status brume_plan_check_typed(const brume_plan *plan, const brume_payment *payment,
-                                    brume_error *error)
+/* Where totals are not limited: EUNSUPPORTED if a limit was typed, unless it is of a count of
+ * values (plan_distinct.h). */
+static brume_status plan_check_typed(const brume_plan *plan, const brume_payment *payment,
+                                     brume_error *error)
 {
     for (size_t i = 0; i < payment->limit_count; i++)
         if (!brume_distinct_is_typed(plan, payment->limits[i]))
@@ -270,7 +274,7 @@ brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payme
                                     brume_error *error)
 {
     if (!plan->by_totals)
-        return brume_plan_check_typed(plan, payment, error);
+        return plan_check_typed(plan, payment, error);
     plan->limits = calloc(plan->measure_count + 1, sizeof *plan->limits);
     plan->measure_limit = calloc(plan->measure_count + 1, sizeof *plan->measure_limit);
     if (!plan->limits || !plan->measure_limit)
@@ -290,7 +294,7 @@ brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payme
 
 brume_status brume_plan_check_choice(const brume_plan *plan, brume_error *error)
 {
-    if (!brume_plan_chooses(plan))
+    if (!plan_chooses(plan))
         return brume_fail(error, BRUME_EARGUMENT, "ask with 'brume query'",
                           "there is no limit to choose: the query has none, or they are known");
     if (plan->shape.private_keys)

@@ -23,12 +23,6 @@ bool brume_plan_limits_totals(const brume_query *query);
 BRUME_MUST_USE brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payment,
                                                    bool fixed, brume_error *error);
 
-/* Where totals are not limited: EUNSUPPORTED if a limit was typed, unless it is of a count of
- * values (plan_distinct.h). */
-BRUME_MUST_USE brume_status brume_plan_check_typed(const brume_plan *plan,
-                                                   const brume_payment *payment,
-                                                   brume_error *error);
-
 /* EARGUMENT or EUNSUPPORTED where 'brume limits' would have nothing to choose, or choose among
  * private groups. */
 BRUME_MUST_USE brume_status brume_plan_check_choice(const brume_plan *plan, brume_error *error);
@@ -41,9 +35,6 @@ const brume_plan_limit *brume_plan_limit_of(const brume_plan *plan, size_t aggre
 
 /* What one grid step of a limit is in the units of the query. */
 double brume_plan_limit_step(const brume_plan *plan, const brume_plan_limit *limit);
-
-/* How many limits of the groups are to be chosen, unless the ledger has them. */
-size_t brume_plan_group_choices(const brume_plan *plan);
 
 const char *brume_limit_source_word(brume_limit_source source);
 

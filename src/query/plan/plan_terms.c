@@ -15,7 +15,7 @@
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
 #include "query/price/error_bar.h"
-#include "query/price/price_parts.h"
+#include "query/price/price.h"
 
 /* ---- what was found out of one limit ---- */
 
@@ -45,19 +45,20 @@ brume_looks brume_found_looks(const brume_found_limit *limit)
     return all;
 }
 
-bool brume_found_looked(const brume_found_limit *limit)
+/* Is there any look at it? */
+static bool found_looked(const brume_found_limit *limit)
 {
     return !is_empty(&limit->read) || !is_empty(&limit->bought);
 }
 
 bool brume_found_nothing(const brume_found_limit *limit)
 {
-    return brume_found_looked(limit) && !limit->choice.found;
+    return found_looked(limit) && !limit->choice.found;
 }
 
 bool brume_found_is_counted(const brume_found_limit *limit)
 {
-    return brume_found_looked(limit) && limit->choice.found;
+    return found_looked(limit) && limit->choice.found;
 }
 
 const char *brume_found_earlier_word(const brume_found_limit *limit)
@@ -309,7 +310,7 @@ static void cap_sum(const brume_found_limit *number, double noise_95, brume_foun
     brume_limit_choice *choice = &sum->choice;
     bool shorter = noise_95 * cap + number->choice.allowance * reach <=
                    noise_95 * (double)sum->limit + choice->allowance;
-    if (!brume_found_looked(sum) || !number->known || !(cap < 0x1p62) ||
+    if (!found_looked(sum) || !number->known || !(cap < 0x1p62) ||
         (choice->found && !(number->choice.found && shorter)))
         return;
     *choice = number->choice;
@@ -352,7 +353,7 @@ static void follow_numbers(brume_terms *terms)
         const brume_found_limit *own = &terms->limits[index],
                                 *number = &terms->limits[limit->number - plan->limits];
         double noise = quantile * measure->noise, reach = (double)brume_measure_reach(measure);
-        if (brume_found_looked(own) && brume_found_is_counted(number) &&
+        if (found_looked(own) && brume_found_is_counted(number) &&
             (noise * (double)number->limit + number->choice.allowance) * reach <
                 noise * (double)own->limit + own->choice.allowance)
             measure->kind = BRUME_MEASURE_CENTRED;
@@ -365,7 +366,7 @@ static brume_status make(brume_terms *terms, brume_error *error)
     if (plan->measure_count > 0)
         BRUME_TRY(plan->by_totals ? price_totals(terms, error) : price_rows(terms, error));
     for (size_t i = 0; i < plan->limit_count; i++)
-        if (brume_found_looked(&terms->limits[i]))
+        if (found_looked(&terms->limits[i]))
             BRUME_TRY(brume_terms_decide(terms, i, &terms->limits[i], error));
     cap_sums(terms);
     follow_numbers(terms);
@@ -375,7 +376,7 @@ static brume_status make(brume_terms *terms, brume_error *error)
         if (!distinct->limit.of)
             continue;
         BRUME_TRY(brume_distinct_price(plan, &plan->measurements[i], distinct, error));
-        if (brume_found_looked(&distinct->limit))
+        if (found_looked(&distinct->limit))
             BRUME_TRY(brume_terms_decide_distinct(terms, i, &distinct->limit, error));
     }
     return BRUME_OK;
@@ -453,7 +454,7 @@ double brume_terms_allowance(const brume_terms *terms, size_t aggregate)
     const brume_found_limit *limit = brume_terms_limit_of(terms, aggregate);
     if (from->distinct >= 0)
         limit = &terms->distinct[from->distinct].limit;
-    if (!limit || !brume_found_looked(limit))
+    if (!limit || !found_looked(limit))
         return 0;
     if (!limit->choice.found)
         return limit->of->ceiling > 0 ? 0 : NAN;

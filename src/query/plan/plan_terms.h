@@ -87,9 +87,6 @@ BRUME_MUST_USE brume_status brume_terms_decide_distinct(const brume_terms *terms
 /* All looks at a limit, those that were read and those that were bought. */
 brume_looks brume_found_looks(const brume_found_limit *limit);
 
-/* Is there any look at it? */
-bool brume_found_looked(const brume_found_limit *limit);
-
 /* Does one row add 1 to what is limited? Then the first count comes before the histogram (looks.h).
  */
 bool brume_limit_counts_rows(const brume_plan_limit *limit);

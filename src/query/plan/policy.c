@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,6 +14,271 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "query/expression/literal.h"
+#include "reader/format.h"
+
+/* Limits of users: read, written, in force. */
+
+/* More than what a number takes while an answer is drawn, shown and recorded, which
+ * tests/serve/run_limits.py measures. */
+static const double BYTES_OF_NUMBER = 1024;
+
+static const brume_user_limits defaults = {
+    .memory = UINT64_C(1) << 30, .cells = UINT64_C(1) << 17, .ledger_bytes = UINT64_C(1) << 28};
+
+static const struct {
+    const char *word;
+    size_t offset;
+    bool is_size;
+} members[] = {
+    {"memory", offsetof(brume_user_limits, memory), true},
+    {"cells", offsetof(brume_user_limits, cells), false},
+    {"ledger-bytes", offsetof(brume_user_limits, ledger_bytes), true},
+};
+
+enum { MEMBERS = sizeof members / sizeof *members };
+
+static brume_status policy_named(const brume_policy *policy, const char *name,
+                                 brume_policy_column **out, brume_error *error);
+
+static uint64_t *member_of(brume_user_limits *limits, size_t i)
+{
+    return (uint64_t *)(void *)((char *)limits + members[i].offset);
+}
+
+/* "64MiB"; 0: it is none. */
+static uint64_t read_size(const char *text, size_t length, bool is_size)
+{
+    static const char *const units[] = {"", "KiB", "MiB", "GiB"};
+    uint64_t value = 0;
+    size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > 15 || digits > length)
+        return 0;
+    value = strtoull(text, NULL, 10);
+    for (size_t i = 0; i < (is_size ? 4 : 1); i++)
+        if (strlen(units[i]) == length - digits &&
+            strncmp(text + digits, units[i], length - digits) == 0)
+            return value <= (UINT64_MAX >> 11) >> (10 * i) ? value << (10 * i) : 0;
+    return 0;
+}
+
+static brume_status read_member(const char *text, size_t length, brume_user_limits *out,
+                                brume_error *error)
+{
+    for (size_t i = 0; i < MEMBERS; i++) {
+        size_t word = strlen(members[i].word);
+        if (length <= word || strncmp(text, members[i].word, word) != 0 || text[word] != '=')
+            continue;
+        uint64_t value = read_size(text + word + 1, length - word - 1, members[i].is_size);
+        if (value == 0 || *member_of(out, i))
+            return brume_fail(error, BRUME_EARGUMENT,
+                              members[i].is_size ? "a whole number of bytes, KiB, MiB or GiB"
+                                                 : "a whole number",
+                              "'%.60s' of the limits per user cannot be read, or is there twice",
+                              members[i].word);
+        *member_of(out, i) = value;
+        return BRUME_OK;
+    }
+    return brume_fail(error, BRUME_ESYNTAX, "memory=512MiB,cells=20000,ledger-bytes=64MiB",
+                      "'%.*s' is no limit per user", (int)(length < 60 ? length : 60), text);
+}
+
+brume_status brume_user_limits_parse(const char *text, brume_user_limits *out, brume_error *error)
+{
+    brume_user_limits read = {0};
+    for (;;) {
+        size_t length = strcspn(text, ",");
+        BRUME_TRY(read_member(text, length, &read, error));
+        if (!text[length])
+            break;
+        text += length + 1;
+    }
+    *out = read;
+    return BRUME_OK;
+}
+
+void brume_user_limits_print(const brume_user_limits *limits, char text[BRUME_USER_LIMITS_TEXT])
+{
+    brume_user_limits copy = *limits;
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < MEMBERS; i++)
+        if (*member_of(&copy, i))
+            used += (size_t)snprintf(text + used, BRUME_USER_LIMITS_TEXT - used, "%s%s=%llu",
+                                     used ? "," : "", members[i].word,
+                                     (unsigned long long)*member_of(&copy, i));
+}
+
+brume_user_limits brume_user_limits_in_force(const brume_user_limits *said)
+{
+    brume_user_limits all = *said, standard = defaults;
+    for (size_t i = 0; i < MEMBERS; i++)
+        if (!*member_of(&all, i))
+            *member_of(&all, i) = *member_of(&standard, i);
+    return all;
+}
+
+brume_status brume_user_limits_check(const brume_user_limits *said, const char *dataset,
+                                     double cells, double numbers, brume_error *error)
+{
+    static const char hint[] = "group by less, ask in several queries, or ask the owner";
+    brume_user_limits all = brume_user_limits_in_force(said);
+    if (cells > (double)all.cells)
+        return brume_fail(error, BRUME_EPOLICY, hint,
+                          "the answer would have %.15g cells, at most %llu are for a user of '%s'; "
+                          "nothing was spent",
+                          cells, (unsigned long long)all.cells, dataset);
+    if (numbers * BYTES_OF_NUMBER > (double)all.memory)
+        return brume_fail(error, BRUME_EPOLICY, hint,
+                          "the answer would take about %.3g MiB of memory, at most %.4g are for a "
+                          "user of '%s'; nothing was spent",
+                          numbers * BYTES_OF_NUMBER / 1048576, (double)all.memory / 1048576,
+                          dataset);
+    return BRUME_OK;
+}
+
+/* Values of declared domains, as an engine sends them in a key column. */
+
+static bool read_integer(const char *text, int64_t *out)
+{
+    char *end = NULL;
+    long long value = strtoll(text, &end, 10);
+    char again[24];
+    snprintf(again, sizeof again, "%lld", value);
+    *out = value;
+    return *text && !*end && strcmp(again, text) == 0; /* the canonical writing only */
+}
+
+/* The canonical writing only: one date must not be two values. */
+static bool read_date(const char *text, int64_t *out)
+{
+    char canonical[32];
+    if (!brume_literal_date(text, canonical) || strcmp(canonical, text) != 0)
+        return false;
+    *out = brume_literal_days(canonical);
+    return true;
+}
+
+brume_status brume_policy_domain_value(brume_type type, const char *text, brume_key_value *out,
+                                       brume_error *error)
+{
+    brume_key_value cell = {.wire = BRUME_WIRE_INTEGER};
+    bool good = false;
+    switch (type.kind) {
+    case BRUME_TYPE_TEXT:
+        cell.wire = BRUME_WIRE_TEXT;
+        cell.text = (brume_text){text, strlen(text)};
+        good = true;
+        break;
+    case BRUME_TYPE_BOOLEAN:
+        cell.integer = strcmp(text, "true") == 0;
+        good = cell.integer || strcmp(text, "false") == 0;
+        break;
+    case BRUME_TYPE_INTEGER:
+    case BRUME_TYPE_BIGINT:
+        good = read_integer(text, &cell.integer);
+        break;
+    case BRUME_TYPE_DATE:
+        good = read_date(text, &cell.integer);
+        break;
+    case BRUME_TYPE_REFUSED:
+    case BRUME_TYPE_DECIMAL:
+    case BRUME_TYPE_DOUBLE:
+    case BRUME_TYPE_TIMESTAMP:
+        break;
+    }
+    char name[BRUME_TYPE_NAME_SIZE];
+    if (!good)
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "domains are declared for text, whole numbers, dates and booleans",
+                          "'%s' is not a value of type %s for a domain", text,
+                          brume_type_name(type, name));
+    *out = cell;
+    return BRUME_OK;
+}
+
+/* Whose a row is: links and identifiers, and whether two policies of one source agree on it. */
+
+/* A text file's format; false for other sources, and for what an older version recorded. */
+static bool format_of(const brume_policy *policy, brume_text_format *format)
+{
+    return policy->options && *policy->options == '{' &&
+           brume_text_format_parse(policy->options, format, NULL) == BRUME_OK;
+}
+
+static bool same_lines(const brume_policy *before, const brume_policy *after)
+{
+    brume_text_format old, new;
+    if (!format_of(before, &old) || !format_of(after, &new))
+        return true;
+    if (old.multiline != new.multiline || (old.multiline && old.quote != new.quote))
+        return false;
+    return (!before->unit && !before->link_column) ||
+           (old.delimiter == new.delimiter &&old.quote == new.quote &&old.header == new.header);
+}
+
+static bool is_headless(const brume_policy *policy)
+{
+    brume_text_format format;
+    return format_of(policy, &format) && !format.header;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* A column that says whose row it is, by itself or by a link, and where it is. */
+static bool same_column(const brume_policy *before, const char *before_name,
+                        const brume_policy *after, const char *after_name)
+{
+    const brume_policy_column *old = brume_policy_find(before, before_name);
+    const brume_policy_column *new = brume_policy_find(after, after_name);
+    if (!old || !new || strcmp(old->name, new->name) != 0 ||
+        !brume_type_equal(old->type, new->type) || old->leaf != new->leaf)
+        return false;
+    return !is_headless(after) || old - before->columns == new - after->columns;
+}
+
+brume_status brume_policy_set_identifier(brume_policy *policy, const char *column,
+                                         brume_error *error)
+{
+    brume_policy_column *found = NULL;
+    BRUME_TRY(policy_named(policy, column, &found, error));
+    found->is_identifier = true;
+    return BRUME_OK;
+}
+
+brume_status brume_policy_set_link(brume_policy *policy, const char *column, const char *parent,
+                                   const char *parent_column, brume_error *error)
+{
+    brume_policy_column *found = NULL;
+    BRUME_TRY(policy_named(policy, column, &found, error));
+    char *names[] = {strdup(found->name), strdup(parent), strdup(parent_column)};
+    if (!names[0] || !names[1] || !names[2]) {
+        for (size_t i = 0; i < 3; i++)
+            free(names[i]);
+        return brume_no_memory(error, "a policy");
+    }
+    free(policy->link_column);
+    free(policy->parent);
+    free(policy->parent_column);
+    policy->link_column = names[0];
+    policy->parent = names[1];
+    policy->parent_column = names[2];
+    return BRUME_OK;
+}
+
+bool brume_policy_same_units(const brume_policy *before, const brume_policy *after)
+{
+    if (!before->unit != !after->unit || !same_lines(before, after) ||
+        !same_text(before->parent, after->parent) ||
+        !same_text(before->parent_column, after->parent_column))
+        return false;
+    if (before->unit && !same_column(before, before->unit, after, after->unit))
+        return false;
+    return !before->link_column ||
+           same_column(before, before->link_column, after, after->link_column);
+}
 
 /* ---- making and freeing ---- */
 
@@ -102,8 +369,9 @@ brume_policy_column *brume_policy_find(const brume_policy *policy, const char *n
     return NULL;
 }
 
-brume_status brume_policy_named(const brume_policy *policy, const char *name,
-                                brume_policy_column **out, brume_error *error)
+/* The same; EUNKNOWN with the nearest name if there is none. */
+static brume_status policy_named(const brume_policy *policy, const char *name,
+                                 brume_policy_column **out, brume_error *error)
 {
     *out = brume_policy_find(policy, name);
     if (*out)
@@ -121,7 +389,7 @@ brume_status brume_policy_named(const brume_policy *policy, const char *name,
 brume_status brume_policy_set_unit(brume_policy *policy, const char *column, brume_error *error)
 {
     brume_policy_column *found = NULL;
-    BRUME_TRY(brume_policy_named(policy, column, &found, error));
+    BRUME_TRY(policy_named(policy, column, &found, error));
     if (found->type.kind == BRUME_TYPE_REFUSED)
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "column '%s' has the type %s, which brume does not read", found->name,
@@ -186,7 +454,7 @@ brume_status brume_policy_set_bounds(brume_policy *policy, const char *column, c
                                      const char *high, brume_error *error)
 {
     brume_policy_column *found = NULL;
-    BRUME_TRY(brume_policy_named(policy, column, &found, error));
+    BRUME_TRY(policy_named(policy, column, &found, error));
     BRUME_TRY(check_bounds(found, low, high, error));
     return copy(&found->low, low) && copy(&found->high, high) ? BRUME_OK
                                                               : brume_no_memory(error, "a policy");
@@ -274,7 +542,7 @@ brume_status brume_policy_set_domain(brume_policy *policy, const char *column,
 {
     brume_policy_column *found = NULL;
     brume_key_value cell;
-    BRUME_TRY(brume_policy_named(policy, column, &found, error));
+    BRUME_TRY(policy_named(policy, column, &found, error));
     if (count == 0)
         return brume_fail(error, BRUME_EARGUMENT, "write --domain COLUMN=V1,V2,...",
                           "the domain of column '%s' is empty", found->name);

@@ -8,7 +8,7 @@
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
 #include "query/price/error_bar.h"
-#include "query/price/price_parts.h"
+#include "query/price/price.h"
 
 static void add_number(json_t *json, const char *name, double number)
 {

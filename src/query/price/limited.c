@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "number/rounding.h"
 #include "query/price/key_threshold.h"
-#include "query/price/price_parts.h"
+#include "query/price/price.h"
 
 static bool has_both_signs(const brume_measure *measure)
 {

@@ -1,18 +1,17 @@
 /* The answer of a query: a released table with what is said of each column, and what it cost.
  *
  * It is made from drawn numbers (present.h) or from the ledger's record of an earlier one. Text,
- * CSV and HTML are written from it; answer_json.c alone turns it into JSON and back.
+ * CSV and HTML are written from it; answer.c alone turns it into JSON and back.
  *
  * One more thing to say of a column is one more member here, filled in by present_columns.c; where
- * it is a number, one more row of the table in answer_json.c. */
+ * it is a number, one more row of the table in answer.c. */
 #ifndef BRUME_QUERY_ANSWER_H
 #define BRUME_QUERY_ANSWER_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <jansson.h>
 
 #include <brume/status.h>
 
@@ -156,9 +155,6 @@ double brume_age_of(const char *read);
  * person, in words of the data, each said once (docs/reading-an-answer.md has them all). Every door
  * shows these. NULL: no memory. */
 json_t *brume_query_answer_notes(const brume_query_answer *answer);
-
-/* Why a value has no bar, in a few words. */
-const char *brume_query_answer_bar_why(const brume_query_answer *answer, size_t cell);
 
 /* Set a flag of a cell, in an array that is made with the first. */
 BRUME_MUST_USE brume_status brume_query_answer_flag(const brume_query_answer *answer, bool **flags,

@@ -10,10 +10,10 @@
 #include <brume/bits.h>
 
 #include "query/plan/question.h"
+#include "query/plan/target.h"
 #include "query/release/answer.h"
 #include "query/release/collect_and_draw.h"
 #include "query/release/spend.h"
-#include "query/plan/target.h"
 
 /* Ask. With a `target` (NULL: none) the price is chosen from it, and payment->epsilon is not read.
  * Scalar subqueries are asked first (stages.c). */
@@ -64,11 +64,11 @@ typedef struct brume_stage_price {
     const brume_payment *payment;
 } brume_stage_price;
 
-/* EBUDGET, which names the dataset, if one does not carry what the stages take of it together. A
- * price in epsilon on a budget in rho, and a stage that has stages itself, are left to the charge.
- */
-BRUME_MUST_USE brume_status brume_stages_check_budget(brume_ledger *ledger,
-                                                      const brume_stage_price *list, size_t count,
-                                                      brume_error *error);
+/* Queries of public tables only: read by the engine, exact and free. Nothing is charged, and
+ * nothing is recorded. */
+
+/* The engine over all tables of a question. */
+BRUME_MUST_USE brume_status brume_question_engine(const brume_question *question,
+                                                  brume_engine **out, brume_error *error);
 
 #endif

@@ -5,14 +5,319 @@
 #include "query/release/choice.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "ledger/digest.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
 #include "query/release/draw_distinct.h"
 #include "query/release/draw_look.h"
+
+/* Choices of limits in the ledger: their keys, what is recorded, and how it is read again. */
+
+/* ---- all limits of a plan, one after the other ---- */
+
+/* A limit of the terms, and what its histogram is made of and costs. */
+typedef struct to_choose {
+    const brume_found_limit *limit;
+    const brume_measurement *distinct; /* a count of values; NULL: a limit of the groups */
+    size_t index;                      /* of the limit, or of the measurement */
+    double bought;       /* standard deviation of the noise on a bin that is paid for now, */
+    double bought_first; /* and of that on the first count of a limit of the groups */
+} to_choose;
+
+/* Standard deviation of the noise on a bin. */
+static double noise_of(bool gaussian, double scale)
+{
+    return gaussian ? scale : sqrt(2) * scale;
+}
+
+/* The next limit from *at on; false: there are no more. */
+static bool next_limit(const brume_terms *terms, size_t *at, to_choose *next)
+{
+    const brume_plan *plan = terms->plan;
+    if (*at < plan->limit_count) {
+        bool gaussian = terms->limited.noise != BRUME_NOISE_DISCRETE_LAPLACE;
+        *next = (to_choose){.limit = &terms->limits[*at],
+                            .index = *at,
+                            .bought = noise_of(gaussian, terms->limited.histogram_scale),
+                            .bought_first = noise_of(gaussian, terms->limited.count_scale)};
+        ++*at;
+        return true;
+    }
+    while (*at - plan->limit_count < plan->measurement_count) {
+        size_t index = (*at)++ - plan->limit_count;
+        const brume_measurement *one = &plan->measurements[index];
+        if (one->kind != BRUME_MEASUREMENT_DISTINCT)
+            continue;
+        bool gaussian = one->noise != BRUME_NOISE_DISCRETE_LAPLACE;
+        *next = (to_choose){.limit = &terms->distinct[index].limit,
+                            .distinct = one,
+                            .index = index,
+                            .bought = noise_of(gaussian, terms->distinct[index].histogram_scale)};
+        return true;
+    }
+    return false;
+}
+
+/* ---- keys ---- */
+
+/* The key of a choice: everything that the histogram is a function of, all of it public. The rows,
+ * groups and values are known by the statement that reads them. */
+static brume_status key_of(const brume_question *question, const brume_plan *plan,
+                           const to_choose *of, char key[65], brume_error *error)
+{
+    const brume_plan_limit *limit = of->limit->of;
+    brume_collection collection = of->distinct ? of->distinct->collection
+                                               : plan->measurements[0].collection;
+    bool has_value = limit->of.kind == BRUME_TOTAL_VALUES || limit->of.kind == BRUME_TOTAL_SUM;
+    collection.values = has_value ? &plan->values[limit->of.value] : NULL;
+    collection.value_count = has_value;
+    char **names = calloc(question->table_count + 1, sizeof *names);
+    char *statement = NULL, shape[96];
+    brume_status status = names ? BRUME_OK : brume_no_memory(error, "the limits");
+    for (size_t i = 0; status == BRUME_OK && i < question->table_count; i++) {
+        /* a dataset may have several tables: the source tells them apart */
+        const brume_policy *policy = question->policies[i];
+        if (asprintf(&names[i], "%s %s %s", question->datasets[i]->name, policy->location,
+                     policy->table ? policy->table : "") < 0) {
+            names[i] = NULL;
+            status = brume_no_memory(error, "the limits");
+        }
+    }
+    if (status == BRUME_OK)
+        status = brume_collect_statement(&collection, BRUME_DIALECT_DUCKDB,
+                                         (const char *const *)names, &statement, error);
+    for (size_t i = 0; names && i < question->table_count; i++)
+        free(names[i]);
+    free(names);
+    if (status != BRUME_OK)
+        return status;
+    snprintf(shape, sizeof shape, "limit %d norm %d cells %llu", (int)limit->of.kind, limit->norm,
+             (unsigned long long)plan->shape.cells);
+    const char *what = of->distinct ? "looks at distinct values" : "looks at units";
+    const char *first[] = {what, statement, shape};
+    status = brume_digest(first, 3, key, error);
+    free(statement);
+    for (size_t i = 0; status == BRUME_OK && i < question->table_count; i++) {
+        const brume_dataset *dataset = question->datasets[i];
+        char *policy = json_dumps(dataset->policy, JSON_COMPACT | JSON_SORT_KEYS);
+        if (!policy)
+            return brume_no_memory(error, "the limits");
+        const char *parts[] = {key, dataset->name, dataset->data_version, dataset->source, policy};
+        status = brume_digest(parts, 5, key, error);
+        free(policy);
+    }
+    return status;
+}
+
+static json_t *numbers_to_json(const brume_noisy *numbers, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_real(numbers[i].value));
+    return list;
+}
+
+/* What was never drawn has no numbers. The bins below the tail were counted once more than the
+ * others.
+ */
+static json_t *to_json(const brume_looks *looks)
+{
+    size_t bins = brume_looks_histogram(looks) ? BRUME_LIMIT_BINS : 0;
+    return json_pack("{s:b,s:o,s:f,s:o,s:f,s:f,s:I,s:o,s:f}", "gaussian", looks->gaussian, "first",
+                     numbers_to_json(&looks->first, looks->first.deviation > 0), "first_deviation",
+                     looks->first.deviation, "bins", numbers_to_json(looks->bin, bins),
+                     "low_deviation", looks->bin[0].deviation, "deviation",
+                     looks->bin[BRUME_LIMIT_BINS - 1].deviation, "tail", (json_int_t)looks->tail,
+                     "parts", numbers_to_json(looks->part, looks->tail ? BRUME_LIMIT_PARTS : 0),
+                     "part_deviation", looks->part[0].deviation);
+}
+
+static double number_of(const json_t *json, const char *name)
+{
+    return json_number_value(json_object_get(json, name));
+}
+
+/* So many numbers with one deviation; false: they are not as to_json writes them. */
+static bool numbers_from_json(const json_t *list, double deviation, size_t from, size_t end,
+                              brume_noisy *numbers)
+{
+    for (size_t i = from; i < end; i++) {
+        const json_t *value = json_array_get(list, i);
+        if (!json_is_number(value) || !(deviation > 0))
+            return false;
+        numbers[i] = (brume_noisy){json_number_value(value), deviation};
+    }
+    return true;
+}
+
+static bool from_json(const json_t *json, brume_looks *looks)
+{
+    const json_t *first = json_object_get(json, "first"), *bins = json_object_get(json, "bins");
+    const json_t *parts = json_object_get(json, "parts");
+    double tail = number_of(json, "tail");
+    *looks = (brume_looks){.gaussian = json_is_true(json_object_get(json, "gaussian"))};
+    if (!(tail >= 0 && tail < BRUME_LIMIT_BINS) || json_array_size(first) > 1 ||
+        (json_array_size(bins) != 0 && json_array_size(bins) != BRUME_LIMIT_BINS) ||
+        json_array_size(parts) != (tail > 0 ? BRUME_LIMIT_PARTS : 0))
+        return false;
+    looks->tail = (size_t)tail;
+    size_t count = json_array_size(bins), low = looks->tail < count ? looks->tail : count;
+    return json_array_size(first) + count > 0 &&
+           numbers_from_json(first, number_of(json, "first_deviation"), 0, json_array_size(first),
+                             &looks->first) &&
+           numbers_from_json(bins, number_of(json, "low_deviation"), 0, low, looks->bin) &&
+           numbers_from_json(bins, number_of(json, "deviation"), low, count, looks->bin) &&
+           numbers_from_json(parts, number_of(json, "part_deviation"), 0, json_array_size(parts),
+                             looks->part);
+}
+
+/* ---- several looks at one limit ---- */
+
+/* The key of the n-th record under a key, from 0. */
+static brume_status numbered(const char key[65], size_t number, char out[65], brume_error *error)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%zu", number);
+    const char *parts[] = {"looks again", key, text};
+    if (number > 0)
+        return brume_digest(parts, 3, out, error);
+    memcpy(out, key, 65);
+    return BRUME_OK;
+}
+
+/* How much noise there is on what is known of a limit, to that which is paid for now; without a
+ * histogram, on the first count. */
+static double noise_ratio(const to_choose *of, const brume_looks *looks)
+{
+    return brume_looks_histogram(looks) ? looks->bin[BRUME_LIMIT_BINS - 1].deviation / of->bought
+                                        : looks->first.deviation / of->bought_first;
+}
+
+/* All looks that are recorded, pooled, and how many records they are of. */
+static brume_status read_looks(brume_ledger *ledger, const char key[65], brume_looks *all,
+                               size_t *count, brume_error *error)
+{
+    *all = (brume_looks){0};
+    for (*count = 0;; ++*count) {
+        char one_key[65];
+        json_t *found = NULL;
+        brume_looks one;
+        BRUME_TRY(numbered(key, *count, one_key, error));
+        BRUME_TRY(brume_ledger_recall(ledger, one_key, &found, NULL, error));
+        if (!found)
+            return BRUME_OK;
+        bool good = from_json(found, &one);
+        json_decref(found);
+        if (!good)
+            return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
+                              "recorded looks at a limit cannot be read");
+        brume_looks_pool(all, &one);
+    }
+}
+
+/* Do they find a limit? */
+static bool find_limit(const brume_looks *looks)
+{
+    return brume_looks_histogram(looks) ? brume_looks_top(looks) != BRUME_LIMIT_NO_BIN
+                                        : brume_looks_are_quiet(looks);
+}
+
+/* Are recorded looks enough where this price would buy some of its own? If they have at most 0.6 of
+ * its variance: two looks of the same price have half. */
+static bool are_enough(const to_choose *of, const brume_looks *looks)
+{
+    return noise_ratio(of, looks) <= sqrt(0.6);
+}
+
+brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
+                                 const brume_question *question, const brume_terms *terms,
+                                 brume_error *error)
+{
+    to_choose one;
+    for (size_t at = 0; next_limit(terms, &at, &one);) {
+        const brume_found_limit *limit = one.limit;
+        char key[65], next[65];
+        brume_looks before;
+        size_t count = 0;
+        if (limit->source != BRUME_LIMIT_AUTO)
+            continue;
+        BRUME_TRY(key_of(question, terms->plan, &one, key, error));
+        BRUME_TRY(read_looks(ledger, key, &before, &count, error));
+        BRUME_TRY(numbered(key, count, next, error));
+        json_t *json = to_json(&limit->bought);
+        brume_status status = json ? brume_ledger_note(ledger, reservation, next, json, error)
+                                   : brume_no_memory(error, "the limits");
+        json_decref(json);
+        if (status != BRUME_OK)
+            return status;
+    }
+    return BRUME_OK;
+}
+
+/* For a limit that is to be chosen: what is recorded, and whether that is enough. Private groups:
+ * which of them are shown is drawn anew by each query, and the recorded counts are of units by what
+ * they have in the groups that were shown then. With other groups more units could be cut than the
+ * counts say. So none is used. */
+static brume_status recall_one(brume_ledger *ledger, const brume_question *question,
+                               const brume_plan *plan, bool noisy_too, const to_choose *of,
+                               brume_found_limit *limit, brume_error *error)
+{
+    char key[65];
+    size_t count = 0;
+    if (limit->source != BRUME_LIMIT_AUTO || plan->shape.private_keys)
+        return BRUME_OK;
+    BRUME_TRY(key_of(question, plan, of, key, error));
+    BRUME_TRY(read_looks(ledger, key, &limit->read, &count, error));
+    brume_looks looks = brume_found_looks(limit); /* as they decide, with the base of the limit */
+    bool found = count > 0 && find_limit(&looks);
+    if (found && (noisy_too || are_enough(of, &looks)))
+        limit->source = BRUME_LIMIT_LEDGER;
+    else
+        limit->earlier = found       ? BRUME_EARLIER_NOISY
+                         : count > 0 ? BRUME_EARLIER_NOT_FOUND
+                                     : BRUME_EARLIER_NONE;
+    return BRUME_OK;
+}
+
+brume_status brume_choice_recall(brume_ledger *ledger, const brume_question *question,
+                                 bool noisy_too, const brume_plan *plan, brume_terms **out,
+                                 brume_error *error)
+{
+    brume_terms *bought = NULL, *found = NULL; /* `bought`: what this price would buy */
+    BRUME_TRY(brume_terms_make(plan, NULL, 0, &bought, error));
+    brume_status status = brume_terms_copy(bought, &found, error);
+    to_choose one;
+    for (size_t at = 0; status == BRUME_OK && next_limit(bought, &at, &one);)
+        status = recall_one(
+            ledger, question, plan, noisy_too, &one,
+            one.distinct ? &found->distinct[one.index].limit : &found->limits[one.index], error);
+    if (status == BRUME_OK) /* what the choices would have cost buys less noise */
+        status = brume_terms_make(plan, found, 0, out, error);
+    brume_terms_close(found);
+    brume_terms_close(bought);
+    return status;
+}
+
+brume_status brume_choice_check_new(brume_ledger *ledger, const brume_question *question,
+                                    const brume_terms *terms, brume_error *error)
+{
+    to_choose one;
+    for (size_t at = 0; next_limit(terms, &at, &one);) {
+        brume_found_limit limit = *one.limit;
+        BRUME_TRY(recall_one(ledger, question, terms->plan, false, &one, &limit, error));
+        if (limit.source == BRUME_LIMIT_AUTO)
+            return BRUME_OK;
+    }
+    return brume_fail(error, BRUME_EARGUMENT,
+                      "ask with 'brume query': it costs nothing to use them",
+                      "the limits of this query are in the ledger already, with at most 0.6 of the "
+                      "variance that this price would buy");
+}
 
 /* Which groups are drawn, by their numbers; NULL where all are. */
 static brume_status find_shown(const brume_plan *plan, const brume_collected *collected,

@@ -8,7 +8,7 @@
 #include "query/price/error_bar.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/domain_warnings.h"
-#include "query/plan/output_type.h"
+#include "query/plan/make_plan.h"
 #include "query/plan/plan_limit.h"
 #include "query/plan/show_plan.h"
 #include "query/plan/target.h"

@@ -8,7 +8,7 @@
 
 /* The plan, the price and the expected errors; spends nothing and reads no row. "sql" is the text
  * as it was typed, "normal" what brume understood; "columns" are those of the answer, with their
- * types (output_type.h); "stages" are the scalar subqueries that are asked first (stages.c);
+ * types (make_plan.h); "stages" are the scalar subqueries that are asked first (stages.c);
  * "datasets": those whose budgets pay; of the stages, each has its own; "recorded": the same
  * question was answered at the same price, and is free. */
 BRUME_MUST_USE brume_status brume_explain(brume_ledger *ledger, const char *sql,

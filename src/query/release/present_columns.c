@@ -9,7 +9,7 @@
 #include "query/plan/bias.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
-#include "query/price/price_parts.h"
+#include "query/price/price.h"
 #include "query/release/measurement.h"
 
 /* The measure that an output mostly rests on, for the name of its mechanism. */

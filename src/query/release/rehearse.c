@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "query/plan/plan_limit.h"
 #include "query/price/key_threshold.h"
-#include "query/price/price_parts.h"
+#include "query/price/price.h"
 #include "query/release/collect_and_draw.h"
 #include "query/collect/place.h"
 
@@ -38,7 +38,7 @@ static brume_status check_sizes(const brume_plan *plan, brume_error *error)
 
 /* What is enforced while rows are collected must be what the price was made for, or a unit could
  * weigh more than is charged. They are one number in two places, set in make_plan.c and
- * private_mode.c. */
+ * make_plan.c. */
 static brume_status check_limits(const brume_plan *plan, brume_error *error)
 {
     const brume_shape *priced = &plan->shape;

@@ -35,9 +35,6 @@ bool brume_release_is(const brume_release *release, const char *method);
 BRUME_MUST_USE brume_status brume_release_noise(const brume_release *release, const char **noise,
                                                 brume_error *error);
 
-/* Is it smooth noise of the log-normal family, which is paid in rho? */
-bool brume_release_is_log_normal(const brume_release *release);
-
 /* The price of log-normal noise: --rho, or the epsilon^2/2 that --epsilon stands for. EARGUMENT for
  * both. What is shown of it is not above it, and what is drawn costs no more than what is shown. */
 BRUME_MUST_USE brume_status brume_release_rho(const brume_release_words *words,
@@ -103,13 +100,6 @@ BRUME_MUST_USE brume_status brume_release_smooth(
 BRUME_MUST_USE brume_status brume_release_tested(brume_release *release, const brume_tested *tested,
                                                  double global, double step, int64_t *out,
                                                  brume_error *error);
-
-/* The statistics, one group a file. */
-brume_status brume_release_count(brume_release *release, brume_error *error);
-brume_status brume_release_sum(brume_release *release, brume_error *error);
-brume_status brume_release_mean(brume_release *release, brume_error *error);
-brume_status brume_release_variance(brume_release *release, brume_error *error);
-brume_status brume_release_reciprocal(brume_release *release, brume_error *error);
 brume_status brume_release_quantile(brume_release *release, brume_error *error);
 brume_status brume_release_interquartile(brume_release *release, brume_error *error);
 brume_status brume_release_keys(brume_release *release, brume_error *error);
@@ -130,8 +120,6 @@ brume_status brume_look_interquartile(const brume_release *input, brume_look *lo
                                       brume_error *error);
 brume_status brume_look_mode(const brume_release *input, brume_look *look, brume_error *error);
 brume_status brume_look_triangles(const brume_release *input, brume_look *look, brume_error *error);
-brume_status brume_look_reciprocal(const brume_release *input, brume_look *look,
-                                   brume_error *error);
 brume_status brume_look_regression(const brume_release *input, brume_look *look,
                                    brume_error *error);
 

@@ -15,7 +15,6 @@
 #include "base/read_number.h"
 #include "mechanism/threshold/decimal_stream.h"
 #include "number/rounding.h"
-#include "query/collect/file_rows.h"
 #include "query/collect/unit_count.h"
 #include "query/collect/unit_rows.h"
 #include "query/release/charged.h"

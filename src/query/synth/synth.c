@@ -21,7 +21,7 @@
 #include "base/text.h"
 #include "ledger/digest.h"
 #include "number/rounding.h"
-#include "query/collect/file_rows.h"
+#include "query/collect/unit_rows.h"
 #include "query/release/charged.h"
 #include "reader/csv_rows.h"
 

@@ -13,7 +13,6 @@
 #include "reader/parquet/convert.h"
 #include "reader/parquet/footer.h"
 #include "reader/parquet/pool.h"
-#include "reader/parquet/thrift.h"
 #include "reader/parquet/values.h"
 #include "reader/rows.h"
 

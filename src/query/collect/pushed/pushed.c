@@ -10,6 +10,155 @@
 #include "query/collect/pushed/pushed_spark.h"
 #include "query/print/statement.h"
 
+/* The statements that keep something of every unit by a keyed hash.
+ *
+ * A pair of a unit and a group is ranked by the dialect's hash of it. Ties are broken by the keys
+ * themselves, never by the order in which rows happen to be read, which depends on the rows of
+ * others.
+ *
+ * What a unit keeps is a function of its own rows and of the key alone, for every key and whatever
+ * the hash: the price rests on that (proofs/push-down.md). The hash must only be so good that which
+ * groups stay has nothing to do with what is in them. */
+
+/* Pairs of a unit and a group, each with its rows "n" and its place "g" among those of the unit. */
+static void put_ranked_pairs(const brume_push_statement *to, const brume_push_dialect *dialect,
+                             const char *rows, uint64_t key)
+{
+    fputs("(SELECT \"n\"", to->out);
+    brume_push_put_keys(to, ", ");
+    fputs(", row_number() OVER (PARTITION BY \"r0\" ORDER BY \"h\"", to->out);
+    brume_push_put_keys(to, ", ");
+    fputs(") AS \"g\" FROM (SELECT *, ", to->out);
+    dialect->put_rank(to, key);
+    fputs(" AS \"h\" FROM ", to->out);
+    dialect->put_totals(to, rows, false);
+    fputs(") AS \"h\") AS \"g\"", to->out);
+}
+
+static void put_at_most(const brume_push_statement *to, const brume_push_dialect *dialect,
+                        uint64_t most)
+{
+    dialect->put_integer(to->out, most > INT64_MAX ? INT64_MAX : (int64_t)most);
+}
+
+/* Of each unit the first `most` pairs. */
+static void put_first(const brume_push_statement *to, const brume_push_dialect *dialect,
+                      uint64_t most)
+{
+    fputs(" WHERE \"g\" <= ", to->out);
+    put_at_most(to, dialect, most);
+}
+
+brume_status brume_push_print_kept(const brume_push_dialect *dialect,
+                                   const brume_collection *collection, const char *rows,
+                                   uint64_t key, char **sql, brume_error *error)
+{
+    brume_push_statement to;
+    BRUME_TRY(brume_push_begin(&to, collection, 1, error));
+    fputs("SELECT ", to.out);
+    brume_push_put_keys(&to, "");
+    fputs(", count(*) FROM ", to.out);
+    put_ranked_pairs(&to, dialect, rows, key);
+    put_first(&to, dialect, 1);
+    brume_push_put_keys(&to, " GROUP BY ");
+    return brume_push_end(&to, sql, error);
+}
+
+brume_status brume_push_print_distinct(const brume_push_dialect *dialect,
+                                       const brume_collection *collection, const char *rows,
+                                       uint64_t key, uint64_t limit, char **sql, brume_error *error)
+{
+    brume_push_statement to;
+    BRUME_TRY(brume_push_begin(&to, collection, 1, error));
+    fputs("SELECT ", to.out);
+    brume_push_put_first_keys(&to, to.keys - 1, "");
+    fprintf(to.out, "%scount(*) FROM (SELECT ", to.keys > 1 ? ", " : "");
+    brume_push_put_keys(&to, "");
+    fputs(" FROM ", to.out);
+    put_ranked_pairs(&to, dialect, rows, key);
+    put_first(&to, dialect, limit);
+    brume_push_put_keys(&to, " GROUP BY ");
+    fputs(") AS \"d\"", to.out);
+    brume_push_put_first_keys(&to, to.keys - 1, " GROUP BY ");
+    return brume_push_end(&to, sql, error);
+}
+
+brume_status brume_push_print_bounded(const brume_push_dialect *dialect,
+                                      const brume_collection *collection, const char *rows,
+                                      uint64_t key, char **sql, brume_error *error)
+{
+    brume_push_statement to;
+    BRUME_TRY(brume_push_begin(&to, collection, 1, error));
+    fputs("SELECT ", to.out);
+    brume_push_put_keys(&to, "");
+    fprintf(to.out, "%scount(*) FROM ", to.keys ? ", " : "");
+    put_ranked_pairs(&to, dialect, rows, key);
+    if (brume_push_cuts_groups(collection))
+        put_first(&to, dialect, collection->max_groups);
+    brume_push_put_keys(&to, " GROUP BY ");
+    return brume_push_end(&to, sql, error);
+}
+
+/* Totals where the rows lie: groups of which something is kept by a keyed hash. */
+
+typedef struct taking {
+    brume_collected *collected;
+    const brume_collection *collection;
+} taking;
+
+/* The keys, and the units that keep this group; under a limit on groups with one row each. */
+static brume_status take_group(void *context, const brume_chunk *chunk, size_t at,
+                               brume_error *error)
+{
+    const taking *to = context;
+    brume_bounded_group *group = NULL;
+    brume_bounded_value *values = NULL;
+    size_t column = to->collection->query->key_count;
+    BRUME_TRY(brume_collect_add(to->collected, to->collection, chunk, at, &group, &values, error));
+    group->units = (uint64_t)chunk->columns[column].integers[at];
+    if (!to->collection->totals)
+        group->rows = group->units;
+    for (size_t i = 0; i < to->collection->value_count; i++)
+        values[i] = (brume_bounded_value){0};
+    return BRUME_OK;
+}
+
+static brume_status push_run(const brume_push *push, const char *sql, const brume_wire *wires,
+                             size_t wire_count, brume_push_taker take, void *context,
+                             brume_error *error);
+
+/* The groups of a collection of which something is kept by hash, in order (pushed.c). */
+static brume_status push_take_groups(brume_collected *collected, brume_error *error)
+{
+    const brume_push *push = &collected->push;
+    const brume_collection *collection = push->collection;
+    size_t keys = collection->query->key_count, count = keys + 1;
+    brume_wire *wires = calloc(count, sizeof *wires);
+    taking to = {collected, collection};
+    char *sql = NULL;
+    if (!wires)
+        return brume_no_memory(error, "the groups");
+    for (size_t i = 0; i < count; i++)
+        wires[i] = i < keys ? brume_type_wire(collection->query->keys[i].expression->type)
+                            : BRUME_WIRE_INTEGER;
+    brume_status status =
+        collection->totals
+            ? brume_push_print_kept(push->dialect, collection, push->rows, push->key, &sql, error)
+            : brume_push_print_bounded(push->dialect, collection, push->rows, push->key, &sql,
+                                       error);
+    if (status == BRUME_OK)
+        status = push_run(push, sql, wires, count, take_group, &to, error);
+    free(sql);
+    free(wires);
+    if (status != BRUME_OK)
+        return status;
+    brume_collect_point(collected, collection);
+    brume_groups_sort(collected->groups, collected->count, keys);
+    for (size_t i = 0; i < collected->count; i++)
+        collected->groups[i].number = (uint32_t)i;
+    return BRUME_OK;
+}
+
 /* ---- dialects ---- */
 
 static const brume_push_dialect postgresql = {
@@ -77,14 +226,14 @@ brume_status brume_push_open(const brume_collection *collection, brume_engine *e
     BRUME_TRY(brume_engine_retain(engine, error));
     push->held = true;
     if (keeps(collection) && !(collection->totals && collection->all_groups))
-        BRUME_TRY(brume_push_take_groups(collected, error));
+        BRUME_TRY(push_take_groups(collected, error));
     return collection->cells == 0 ? BRUME_OK
                                   : brume_collect_close_domain(collected, collection, error);
 }
 
-brume_status brume_push_run(const brume_push *push, const char *sql, const brume_wire *wires,
-                            size_t wire_count, brume_push_taker take, void *context,
-                            brume_error *error)
+static brume_status push_run(const brume_push *push, const char *sql, const brume_wire *wires,
+                             size_t wire_count, brume_push_taker take, void *context,
+                             brume_error *error)
 {
     brume_rows *rows = NULL;
     const brume_chunk *chunk = NULL;
@@ -168,7 +317,7 @@ brume_status brume_push_histogram(brume_collected *collected, const brume_total 
         return BRUME_OK;
     BRUME_TRY(
         push->dialect->print_histogram(push->collection, push->rows, of, p, bins, &sql, error));
-    brume_status status = brume_push_run(push, sql, wires, 2, take_bin, &to, error);
+    brume_status status = push_run(push, sql, wires, 2, take_bin, &to, error);
     free(sql);
     return status;
 }
@@ -222,8 +371,8 @@ static brume_status run_sums(brume_collected *collected, const char *sql, size_t
         wires[keys] = BRUME_WIRE_INTEGER;
         for (size_t i = 0; i <= sum_count; i++)
             wires[keys + 1 + i] = BRUME_WIRE_TEXT;
-        status = brume_push_run(&collected->push, sql, wires, keys + 2 + sum_count, take_sums, &to,
-                                error);
+        status =
+            push_run(&collected->push, sql, wires, keys + 2 + sum_count, take_sums, &to, error);
     }
     free(wires);
     free(to.keys);
@@ -309,7 +458,7 @@ brume_status brume_collected_count_values(const brume_collected *collected, uint
         status = brume_push_print_distinct(push->dialect, push->collection, push->rows, push->key,
                                            limit, &sql, error);
     if (status == BRUME_OK && sql)
-        status = brume_push_run(push, sql, wires, keys + 1, take_count, &to, error);
+        status = push_run(push, sql, wires, keys + 1, take_count, &to, error);
     free(sql);
     free(wires);
     free(to.keys);

@@ -16,7 +16,7 @@
  * proofs/push-down.md has the argument.
  *
  * Where something of every unit is kept by a keyed hash (groups that nobody declared, counts of
- * distinct values, modes of undeclared ones) the server's own hash ranks it: pushed_choice.c. What
+ * distinct values, modes of undeclared ones) the server's own hash ranks it: pushed.c. What
  * is kept of a unit is a function of its own rows and the key, whatever the hash is.
  *
  * What cannot be pushed down: brume_push_obstacle. */

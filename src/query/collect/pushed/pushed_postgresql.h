@@ -5,7 +5,6 @@
 #include "query/collect/pushed/pushed.h"
 
 const char *brume_push_postgresql_obstacle(const brume_collection *collection);
-
 BRUME_MUST_USE brume_status brume_push_postgresql_histogram(const brume_collection *collection,
                                                             const char *rows, const brume_total *of,
                                                             int p, size_t bins, char **sql,
@@ -14,13 +13,8 @@ BRUME_MUST_USE brume_status brume_push_postgresql_sums(
     const brume_collection *collection, const char *rows, const brume_total_limit *limits,
     size_t limit_count, int p, const brume_limited_sum *sums, size_t sum_count, char **sql,
     brume_error *error);
-
 void brume_push_postgresql_integer(FILE *out, int64_t value);
 void brume_push_postgresql_rank(const brume_push_statement *to, uint64_t key);
 void brume_push_postgresql_totals(const brume_push_statement *to, const char *rows, bool whole);
-
-/* Print " WHERE ...": the keys "r1", "r2", ... are those of a declared group, and of one of
- * collection->only; nothing where there is no condition. */
-void brume_push_postgresql_domain(FILE *out, const brume_collection *collection);
 
 #endif

@@ -13,13 +13,350 @@
  *
  * Rows are first brought together by unit, once: groups and norms of a unit are then made where its
  * rows are. */
+#include "query/collect/pushed/pushed_spark.h"
+
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
-#include "query/collect/pushed/pushed_spark.h"
+#include "query/expression/wide.h"
 #include "query/limit/grid.h"
 #include "query/print/statement.h"
+
+#define BRUME_SPARK_WIDE "DECIMAL(38,0)"
+
+#define BRUME_SPARK_ROWS (INT64_C(1) << 39) /* of a pair: more may make a total of 64 bits wrap */
+
+/* Push-down to Spark: the totals of each unit, what a limit is on, norms, and ranks. */
+
+enum { SMALL = 1 << 22, FEW_CELLS = 1 << 13 };
+
+#define WIDE BRUME_SPARK_WIDE
+
+/* ---- pieces ---- */
+
+static void push_spark_domain(FILE *out, const brume_collection *collection);
+
+static void spark_put_wide(const brume_push_statement *to, brume_u128 value)
+{
+    char text[BRUME_WIDE_TEXT_SIZE];
+    fprintf(to->out, "CAST('%s' AS " WIDE ")", brume_wide_format((brume_wide)value, 0, text));
+}
+
+/* Value i of a row, clamped as the bounder does; NULL stays NULL. */
+static void put_value(const brume_push_statement *to, size_t i)
+{
+    const brume_plan_value *value = &to->collection->values[i];
+    size_t column = 1 + to->keys + i;
+    fprintf(to->out, "CASE WHEN \"r%zu\" < ", column);
+    brume_push_spark_integer(to->out, value->low);
+    fputs(" THEN ", to->out);
+    brume_push_spark_integer(to->out, value->low);
+    fprintf(to->out, " WHEN \"r%zu\" > ", column);
+    brume_push_spark_integer(to->out, value->high);
+    fputs(" THEN ", to->out);
+    brume_push_spark_integer(to->out, value->high);
+    fprintf(to->out, " ELSE \"r%zu\" END", column);
+}
+
+/* How many groups of one unit the rows may have that a statement reads, and not more than one too
+ * many: all combinations of declared values, of which some may be no group, or the groups that are
+ * given. */
+static uint64_t most_groups(const brume_push_statement *to)
+{
+    const brume_collection *collection = to->collection;
+    const brume_collection_only *only = collection->only;
+    uint64_t most = 1;
+    if (only && only->key_count == to->keys)
+        return only->count;
+    if (collection->cells == 0)
+        return FEW_CELLS + 1;
+    for (size_t k = 0; k < to->keys && most <= FEW_CELLS; k++)
+        most *= collection->domain_size[k]; /* at most 2^13 times a number of values in memory */
+    return most;
+}
+
+/* Are totals of value i, and of its distances from the centre, or of their squares, integers of 64
+ * bits? Is what a limit is on, or its norm (for p = 2 the square of it)?
+ * Are totals of value i, and of its distances from the centre, integers of 64 bits? */
+static bool spark_has_small_sum(const brume_push_statement *to, size_t i)
+{
+    const brume_plan_value *value = &to->collection->values[i];
+    return value->low >= -SMALL && value->high <= SMALL && most_groups(to) <= FEW_CELLS;
+}
+
+/* Distances from the centre of at most 2^11. */
+static bool spark_has_small_squares(const brume_push_statement *to, size_t i)
+{
+    const brume_plan_value *value = &to->collection->values[i];
+    return spark_has_small_sum(to, i) && value->high - value->low <= 1 << 11;
+}
+
+/* ---- totals ---- */
+
+static void put_square(const brume_push_statement *to, size_t i)
+{
+    for (int time = 0; time < 2; time++) {
+        fputs(time ? " * (" : "(", to->out);
+        put_value(to, i);
+        fputs(" - ", to->out);
+        brume_push_spark_integer(to->out, brume_push_centre(to, i));
+        fputc(')', to->out);
+    }
+}
+
+/* The sum of value i or of its squares, 0 where there are none. */
+static void put_sum(const brume_push_statement *to, size_t i, bool squares)
+{
+    bool small = squares ? spark_has_small_squares(to, i) : spark_has_small_sum(to, i);
+    fputs(small ? ", coalesce(sum(" : ", coalesce(sum(CAST(", to->out);
+    if (squares)
+        put_square(to, i);
+    else
+        put_value(to, i);
+    fprintf(to->out,
+            small ? "), CAST(0 AS BIGINT)) AS \"%c%zu\""
+                  : " AS DECIMAL(28,0))), CAST(0 AS " WIDE ")) AS \"%c%zu\"",
+            squares ? 'q' : 's', i);
+}
+
+/* Of each pair of a unit and a group, or with `whole` of each unit in all groups together. */
+void brume_push_spark_totals(const brume_push_statement *to, const char *rows, bool whole)
+{
+    FILE *out = to->out;
+    fputs("(SELECT \"r0\"", out);
+    if (!whole)
+        brume_push_put_keys(to, ", ");
+    fputs(", count(*) AS \"n\"", out);
+    for (size_t i = 0; i < to->values; i++) {
+        if (to->wanted[i].count)
+            fprintf(out, ", count(\"r%zu\") AS \"c%zu\"", 1 + to->keys + i, i);
+        if (to->wanted[i].sum)
+            put_sum(to, i, false);
+        if (to->wanted[i].squares)
+            put_sum(to, i, true);
+    }
+    /* By unit alone Spark adds up before it brings rows together. */
+    bool together = !whole && to->keys > 0;
+    fprintf(out, " FROM (SELECT %s* FROM (%s) AS \"r\"",
+            together ? "/*+ REPARTITION(\"r0\") */ " : "", rows);
+    push_spark_domain(out, to->collection);
+    fputs(") AS \"r\" GROUP BY \"r0\"", out);
+    if (!whole)
+        brume_push_put_keys(to, ", ");
+    fputs(") AS \"t\"", out);
+}
+
+/* ---- entries and norms ---- */
+
+static bool spark_is_small(const brume_push_statement *to, const brume_total *of)
+{
+    return of->kind != BRUME_TOTAL_SUM || spark_has_small_sum(to, of->value);
+}
+
+/* Print what a limit is on, and what "e<i>" adds to a norm.
+ * What a limit is on: BIGINT or WIDE; what is more than brume_limit_size lets pass is saturated,
+ * and so is a total that may have wrapped around. Counts are never as large. */
+static void spark_put_entry(const brume_push_statement *to, const brume_total *of, bool whole)
+{
+    switch (of->kind) {
+    case BRUME_TOTAL_PRESENCE:
+        brume_push_spark_integer(to->out, 1);
+        return;
+    case BRUME_TOTAL_ROWS:
+        fputs("\"n\"", to->out);
+        return;
+    case BRUME_TOTAL_VALUES:
+        fprintf(to->out, "\"c%zu\"", of->value);
+        return;
+    case BRUME_TOTAL_SUM:
+        break;
+    }
+    /* So that a norm of 64 bits cannot overflow, whatever a unit has. */
+    bool small = spark_is_small(to, of);
+    brume_u128 most = BRUME_LIMIT_LARGEST(to->p);
+    if (small && to->p == 1)
+        most = INT64_MAX / (whole || most_groups(to) == 0 ? 1 : most_groups(to));
+    char text[BRUME_WIDE_TEXT_SIZE];
+    const char *type = small ? "BIGINT" : WIDE;
+    brume_wide_format((brume_wide)most, 0, text);
+    fputs("CASE WHEN ", to->out);
+    if (small)
+        fprintf(to->out, "\"n\" > CAST('%lld' AS BIGINT) OR ", (long long)BRUME_SPARK_ROWS);
+    fprintf(to->out,
+            "\"s%zu\" > CAST('%s' AS %s) THEN CAST('%s' AS %s) WHEN \"s%zu\" < CAST('-%s' AS %s) "
+            "THEN CAST('-%s' AS %s) ELSE \"s%zu\" END",
+            of->value, text, type, text, type, of->value, text, type, text, type, of->value);
+}
+
+/* What entry "e<i>" adds to its unit's norm (brume_limit_part). Of BIGINTs the norm is one for
+ * p = 1; squares are at most 2^106. */
+static void spark_put_part(const brume_push_statement *to, const brume_total *of, size_t i)
+{
+    if (to->p == 2)
+        fprintf(to->out, "CAST(\"e%zu\" AS DECIMAL(18,0)) * CAST(\"e%zu\" AS DECIMAL(18,0))", i, i);
+    else if (of->kind == BRUME_TOTAL_SUM && to->collection->values[of->value].low < 0)
+        fprintf(to->out, "abs(\"e%zu\")", i);
+    else
+        fprintf(to->out, "\"e%zu\"", i);
+}
+
+/* Is the norm, or its square, a BIGINT? */
+static bool spark_has_small_norm(const brume_push_statement *to, const brume_total *of)
+{
+    return to->p == 1 && spark_is_small(to, of);
+}
+
+/* ---- ranks ---- */
+
+/* Spark's xxhash64 of the key, the unit and the group's keys. It passes NULL over, so that each of
+ * these is hashed with whether it is NULL before it, and (NULL, 'a') is another pair than ('a',
+ * NULL). */
+void brume_push_spark_rank(const brume_push_statement *to, uint64_t key)
+{
+    fputs("xxhash64(", to->out);
+    brume_push_spark_integer(to->out, (int64_t)key);
+    for (size_t i = 0; i <= to->keys; i++)
+        fprintf(to->out, ", \"r%zu\" IS NULL, \"r%zu\"", i, i);
+    fputc(')', to->out);
+}
+
+/* Push-down to Spark: what can be pushed, and the condition on rows that their group is a declared
+ * or a given one. */
+
+enum { DOMAIN_MOST = 10000 }; /* declared values that a statement names */
+
+const char *brume_push_spark_obstacle(const brume_collection *collection)
+{
+    return brume_push_shared_obstacle(
+        collection, DOMAIN_MOST,
+        "the groups have more than 10000 declared values, and Spark is asked for no more");
+}
+
+/* ---- which rows ---- */
+
+/* A backslash means something in Spark's texts; a zero byte would end the statement. */
+static void put_text(FILE *out, brume_text text)
+{
+    fputc('\'', out);
+    for (size_t i = 0; i < text.length; i++) {
+        char c = text.data[i];
+        if (c == '\'' || c == '\\')
+            fputc('\\', out);
+        if (c)
+            fputc(c, out);
+        else
+            fputs("\\u0000", out);
+    }
+    fputc('\'', out);
+}
+
+/* There are many of them in a statement, and a cast of each would take Spark a while to plan. */
+void brume_push_spark_integer(FILE *out, int64_t value)
+{
+    if (value == INT64_MIN)
+        fputs("CAST('-9223372036854775808' AS BIGINT)", out);
+    else
+        fprintf(out, value < 0 ? "(%lldL)" : "%lldL", (long long)value);
+}
+
+static void put_domain_value(FILE *out, const brume_key_value *value)
+{
+    if (value->wire == BRUME_WIRE_INTEGER)
+        brume_push_spark_integer(out, value->integer);
+    else if (value->wire == BRUME_WIRE_REAL)
+        fprintf(out, "CAST('%.17g' AS DOUBLE)", value->real);
+    else
+        put_text(out, value->text);
+}
+
+/* Is key k one of these `count` values? */
+static void put_among(FILE *out, size_t k, const brume_key_value *values, size_t count)
+{
+    bool null = false, any = false;
+    fputc('(', out);
+    for (size_t i = 0; i < count; i++) {
+        null = null || values[i].null;
+        if (values[i].null)
+            continue;
+        if (any)
+            fputs(", ", out);
+        else
+            fprintf(out, "\"r%zu\" IN (", 1 + k);
+        any = true;
+        put_domain_value(out, &values[i]);
+    }
+    if (any)
+        fputc(')', out);
+    if (null)
+        fprintf(out, "%s\"r%zu\" IS NULL", any ? " OR " : "", 1 + k);
+    fputs(any || null ? ")" : "false)", out);
+}
+
+/* ---- given groups ---- */
+
+/* Texts as their bytes: they come from rows, and may have anything in them. */
+static void put_given(FILE *out, const brume_key_value *value)
+{
+    if (value->null) {
+        fputs("NULL", out);
+    } else if (value->wire == BRUME_WIRE_TEXT) {
+        fputs("X'", out);
+        for (size_t i = 0; i < value->text.length; i++)
+            fprintf(out, "%02x", (unsigned)(unsigned char)value->text.data[i]);
+        fputc('\'', out);
+    } else {
+        put_domain_value(out, value);
+    }
+}
+
+static const char *type_of(brume_wire wire)
+{
+    return wire == BRUME_WIRE_INTEGER ? "BIGINT" : wire == BRUME_WIRE_REAL ? "DOUBLE" : "STRING";
+}
+
+/* Rows whose first keys are those of a given group. Spark looks a row up among many by hashing, and
+ * also where a key is NULL. */
+static void put_only(FILE *out, const brume_collection *collection)
+{
+    const brume_collection_only *only = collection->only;
+    fputs(" LEFT SEMI JOIN (SELECT ", out);
+    for (size_t k = 0; k < only->key_count; k++)
+        fprintf(out, "%sCAST(\"d%zu\" AS %s) AS \"d%zu\"", k ? ", " : "", 1 + k,
+                type_of(brume_type_wire(collection->query->keys[k].expression->type)), 1 + k);
+    fputs(" FROM VALUES ", out);
+    for (size_t i = 0; i < only->count; i++) {
+        for (size_t k = 0; k < only->key_count; k++) {
+            fputs(k ? ", " : i ? ", (" : "(", out);
+            put_given(out, &only->groups[i]->keys[k]);
+        }
+        fputc(')', out);
+    }
+    fputs(" AS \"d\"(", out);
+    for (size_t k = 0; k < only->key_count; k++)
+        fprintf(out, "%s\"d%zu\"", k ? ", " : "", 1 + k);
+    fputs(")) AS \"d\" ON ", out);
+    for (size_t k = 0; k < only->key_count; k++)
+        fprintf(out, "%s\"r%zu\" <=> \"d%zu\"", k ? " AND " : "", 1 + k, 1 + k);
+}
+
+/* As brume_push_postgresql_domain, but the condition on collection->only is a join that comes
+ * before WHERE. */
+static void push_spark_domain(FILE *out, const brume_collection *collection)
+{
+    const brume_collection_only *only = collection->only;
+    if (only && only->key_count > 0 && only->count == 0) {
+        fputs(" WHERE false", out);
+        return;
+    }
+    if (only && only->key_count > 0)
+        put_only(out, collection);
+    if (collection->query->key_count == 0 || collection->cells == 0)
+        return;
+    fputs(" WHERE ", out);
+    brume_push_put_sets(out, collection, put_among);
+}
 
 #define WIDE BRUME_SPARK_WIDE
 
@@ -44,7 +381,7 @@ static void put_bin(const brume_push_statement *to, bool small, size_t low, size
     if (small)
         brume_push_spark_integer(to->out, edge > INT64_MAX ? INT64_MAX : (int64_t)edge);
     else
-        brume_spark_put_wide(to, to->p == 1 ? edge : edge * edge);
+        spark_put_wide(to, to->p == 1 ? edge : edge * edge);
     fputs(" THEN ", to->out);
     put_bin(to, small, low, middle);
     fputs(" ELSE ", to->out);
@@ -60,11 +397,11 @@ brume_status brume_push_spark_histogram(const brume_collection *collection, cons
     BRUME_TRY(brume_push_begin(&to, collection, p, error));
     brume_push_want(&to, of);
     fputs("SELECT \"b\", count(*) FROM (SELECT ", to.out);
-    put_bin(&to, brume_spark_has_small_norm(&to, of), 0, bins - 1); /* the last bin is open */
+    put_bin(&to, spark_has_small_norm(&to, of), 0, bins - 1); /* the last bin is open */
     fputs(" AS \"b\" FROM (SELECT sum(", to.out);
-    brume_spark_put_part(&to, of, 0);
+    spark_put_part(&to, of, 0);
     fputs(") AS \"m\" FROM (SELECT \"r0\", ", to.out);
-    brume_spark_put_entry(&to, of, brume_push_adds_up(&to, of));
+    spark_put_entry(&to, of, brume_push_adds_up(&to, of));
     fputs(" AS \"e0\" FROM ", to.out);
     brume_push_spark_totals(&to, rows, brume_push_adds_up(&to, of));
     fputs(") AS \"e\" GROUP BY \"r0\") AS \"m\" WHERE \"m\" > 0) AS \"b\" GROUP BY \"b\"", to.out);
@@ -82,7 +419,7 @@ typedef struct total_text {
 static total_text total_of(const brume_push_statement *to, const brume_limited_sum *sum,
                            const brume_total *of)
 {
-    total_text total = {.small = brume_spark_is_small(to, of)};
+    total_text total = {.small = spark_is_small(to, of)};
     size_t i = sum->value;
     bool centred = sum->kind == BRUME_MEASURE_CENTRED;
     if (!brume_push_follows(sum->kind)) {
@@ -97,7 +434,7 @@ static total_text total_of(const brume_push_statement *to, const brume_limited_s
                  i);
         return total;
     }
-    total.small = centred ? brume_spark_has_small_sum(to, i) : brume_spark_has_small_squares(to, i);
+    total.small = centred ? spark_has_small_sum(to, i) : spark_has_small_squares(to, i);
     const char *type = total.small ? "BIGINT" : "DECIMAL(19,0)";
     char sum_text[160];
     if (centred)
@@ -128,7 +465,7 @@ static void put_shifted(const brume_push_statement *to, const total_text *total,
         brume_push_spark_integer(to->out, shift > -62 ? INT64_C(1) << -shift : INT64_MAX);
     } else {
         fprintf(to->out, "CAST(%s AS " WIDE ") div ", total->text);
-        brume_spark_put_wide(to, (brume_u128)1 << -shift);
+        spark_put_wide(to, (brume_u128)1 << -shift);
     }
 }
 
@@ -188,10 +525,10 @@ static void put_limited(const brume_push_statement *to, const brume_limited_sum 
     total_text total = total_of(to, sum, &limit->of);
     brume_u128 most = brume_push_uncut(to, limit);
     fprintf(to->out, "CASE WHEN \"m%zu\" <= ", j);
-    if (brume_spark_has_small_norm(to, &limit->of))
+    if (spark_has_small_norm(to, &limit->of))
         brume_push_spark_integer(to->out, most > INT64_MAX ? INT64_MAX : (int64_t)most);
     else
-        brume_spark_put_wide(to, most);
+        spark_put_wide(to, most);
     fputs(" THEN ", to->out);
     put_shifted(to, &total, sum->shift);
     fputs(" ELSE ", to->out);
@@ -210,13 +547,13 @@ static void put_norms(const brume_push_statement *to, const char *rows,
     fputs("(SELECT *", out);
     for (size_t j = 0; j < count; j++) {
         fputs(to->keys ? ", sum(" : ", (", out);
-        brume_spark_put_part(to, &limits[j].of, j);
+        spark_put_part(to, &limits[j].of, j);
         fprintf(out, ")%s AS \"m%zu\"", to->keys ? " OVER (PARTITION BY \"r0\")" : "", j);
     }
     fputs(" FROM (SELECT *", out);
     for (size_t j = 0; j < count; j++) {
         fputs(", ", out);
-        brume_spark_put_entry(to, &limits[j].of, false);
+        spark_put_entry(to, &limits[j].of, false);
         fprintf(out, " AS \"e%zu\"", j);
     }
     fputs(" FROM ", out);
