@@ -19,8 +19,8 @@ CREATE TABLE visits AS SELECT CASE WHEN i % 50 = 0 THEN NULL ELSE 'p' || i * i %
     'ward ' || i % 4 AS ward, CASE WHEN i % 9 = 0 THEN NULL ELSE i % 120 - 10 END AS age, (i % 77) / 8.0 AS cost,
     CASE WHEN i * i % 700 % 3 = 0 THEN NULL ELSE 'habit ' || i * i % 700 % 3 END AS habit, 'm' || i % 11900 AS many
     FROM generate_series(1, 6000) AS s(i);
-CREATE TABLE wards AS SELECT 'ward ' || i AS ward, CASE WHEN i < 2 THEN 'old' ELSE 'new' END AS house
-    FROM generate_series(0, 3) AS s(i);
+CREATE TABLE wards AS SELECT 'ward ' || i AS ward, CASE WHEN i < 2 THEN 'old' ELSE 'new' END AS house,
+    (i * 10)::numeric(8, 2) AS beds FROM generate_series(0, 3) AS s(i);
 CREATE TABLE kept AS SELECT * FROM visits;
 CREATE TABLE sized AS SELECT * FROM wards;
 CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
@@ -55,6 +55,10 @@ ASKED = [
     ("SELECT habit, COUNT(DISTINCT cost) AS c FROM visits GROUP BY habit", "c=1000"),
     ("SELECT MODE() WITHIN GROUP (ORDER BY habit) AS m FROM visits", ""),
     ("SELECT many, COUNT(*) AS n FROM visits GROUP BY many", "n=20"),
+    ("SELECT ward, COUNT(DISTINCT person) AS p, COUNT(DISTINCT person) FILTER (WHERE age > 50) AS o, COUNT(DISTINCT CASE "
+     "WHEN cost > 4 THEN person END) AS c FROM visits GROUP BY ward", "p=2"),
+    ("SELECT CORR(age, cost) AS r, REGR_SLOPE(age, cost) AS b, COVAR_SAMP(age, cost) AS c FROM visits", "r=7"),
+    ("SELECT SUM(beds) AS b FROM visits JOIN wards USING (ward)", "b=60"),
 ]
 REFUSED = [
     ("SELECT MEDIAN(age) AS m FROM visits", "quantiles and modes"),

@@ -438,6 +438,7 @@ static uint64_t rows_of(const brume_relation *relation, const brume_plan_table *
     case BRUME_RELATION_TABLE:
         return tables[relation->table].policy->table_rows;
     case BRUME_RELATION_SELECT:
+    case BRUME_RELATION_TIMELINE:
         return rows_of(relation->left, tables);
     case BRUME_RELATION_GROUP:
         return relation->grain_known && relation->grain_count == 0

@@ -107,7 +107,7 @@ static char *select_bounds(const brume_bounds_reading *question, size_t table,
                            const size_t *columns, size_t count, const brume_engine *engine)
 {
     bool spark = brume_engine_dialect(engine) == BRUME_DIALECT_SPARK;
-    const char *type = spark ? "STRING" : "VARCHAR";
+    const char *type = spark ? "STRING" : "TEXT";
     char *sql = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&sql, &length);
@@ -141,10 +141,12 @@ static brume_status read_row(brume_bounds_reading *question, size_t table, const
         wires[i] = BRUME_WIRE_TEXT;
     brume_status status = brume_engine_select(engine, sql, wires, 2 * count, &rows, error);
     free(sql);
-    if (status == BRUME_OK)
-        status = brume_rows_next(rows, &chunk, error);
-    if (status == BRUME_OK && chunk && chunk->row_count == 1)
-        status = take_row(question, table, columns, count, chunk, error);
+    do { /* one row, perhaps behind an empty chunk */
+        if (status == BRUME_OK)
+            status = brume_rows_next(rows, &chunk, error);
+        if (status == BRUME_OK && chunk && chunk->row_count == 1)
+            status = take_row(question, table, columns, count, chunk, error);
+    } while (status == BRUME_OK && chunk);
     brume_rows_close(rows);
     return status;
 }
