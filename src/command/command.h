@@ -182,6 +182,11 @@ BRUME_MUST_USE brume_status brume_call_describe(brume_call *call, const char *fi
                                                 const char *const *left_out, bool quoted,
                                                 const char **what, brume_error *error);
 
+/* All texts of a repeated option, `*count` of them; the call keeps the list. */
+BRUME_MUST_USE brume_status brume_call_texts(brume_call *call, const char *option,
+                                             const char *const **texts, size_t *count,
+                                             brume_error *error);
+
 /* The number, or `otherwise` if the option was not given. */
 double brume_call_real(const brume_call *call, const char *option, double otherwise);
 uint64_t brume_call_count(const brume_call *call, const char *option, uint64_t otherwise);

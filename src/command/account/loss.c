@@ -1,36 +1,322 @@
-/* brume loss: the privacy-loss variable, of an expression or of two distributions that are typed.
+/* brume loss: the privacy-loss variable, of an expression or of two distributions that are typed,
+ * or are those of Laplace-log-normal noise on two neighbours.
  *
  * Promises: probabilities of an expression are certified intervals; those of typed distributions,
- * and all means, variances and divergences, are right to some twelve digits. */
-#include "command/account/loss.h"
-
+ * and all means, variances and divergences, are right to some twelve digits. An integral over a
+ * line is a sum over the points of a quadrature, whose ends must not count. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "accountant/solve/loss.h"
+#include "base/error.h"
 #include "command/account/releases.h"
+#include "command/frame/bar_chart.h"
+#include "command/frame/call.h"
 #include "command/frame/table.h"
+#include "mechanism/smooth/smooth_lln.h"
+
+/* A loss variable: of terms, or of two distributions of `count` values. */
+typedef struct loss_source loss_source;
+struct loss_source {
+    const char *title;
+    const brume_term *terms;
+    double *p, *q;
+    size_t count;
+    bool quadrature;         /* the values are points of an integral, no atoms */
+    bool differ;             /* the two directions do */
+    double infinite_mass[2]; /* of each direction */
+    brume_status (*moments)(const loss_source *source, bool reversed, double *mean,
+                            double *variance, brume_error *error);
+    brume_status (*tail)(const loss_source *source, bool reversed, double epsilon, double goal,
+                         brume_interval *out, brume_error *error);
+    brume_status (*renyi)(const loss_source *source, bool reversed, double order, double *out,
+                          brume_error *error);
+    /* The least delta at epsilon, where it is known here; or NULL. */
+    double (*delta)(const loss_source *source, bool reversed, double epsilon);
+};
+
+/* ---- two distributions that are typed ---- */
+
+/* The finite part of ln(p/q) under p, and the mass where q is 0. */
+static brume_status typed_moments(const loss_source *source, bool reversed, double *mean,
+                                  double *variance, brume_error *error)
+{
+    const double *p = reversed ? source->q : source->p, *q = reversed ? source->p : source->q;
+    double first = 0, second = 0;
+    (void)error;
+    for (size_t i = 0; i < source->count; i++)
+        if (p[i] > 0 && q[i] > 0) {
+            double loss = log(p[i]) - log(q[i]);
+            first += p[i] * loss;
+            second += p[i] * loss * loss;
+        } else if (p[i] > 0) {
+            first = second = INFINITY;
+        }
+    *mean = first;
+    *variance = isfinite(first) ? fmax(second - first * first, 0) : INFINITY;
+    return BRUME_OK;
+}
+
+static brume_status typed_tail(const loss_source *source, bool reversed, double epsilon,
+                               double goal, brume_interval *out, brume_error *error)
+{
+    const double *p = reversed ? source->q : source->p, *q = reversed ? source->p : source->q;
+    double sum = 0;
+    (void)goal;
+    (void)error;
+    for (size_t i = 0; i < source->count; i++) /* an atom at epsilon itself is not above it */
+        if (p[i] > 0 && (!(q[i] > 0) || log(p[i]) - log(q[i]) > epsilon + 1e-12))
+            sum += p[i];
+    sum = fmin(sum, 1);
+    *out = (brume_interval){fmax(sum * (1 - 1e-12), 0), fmin(sum * (1 + 1e-12), 1)};
+    return BRUME_OK;
+}
+
+/* The logarithm of a term of the divergence's sum; -INFINITY where there is no mass. */
+static double log_term(double p, double q, double order)
+{
+    if (!(p > 0))
+        return -INFINITY;
+    if (!(q > 0))
+        return order > 1 ? INFINITY : -INFINITY;
+    return order * log(p) + (1 - order) * log(q);
+}
+
+static brume_status typed_renyi(const loss_source *source, bool reversed, double order, double *out,
+                                brume_error *error)
+{
+    const double *p = reversed ? source->q : source->p, *q = reversed ? source->p : source->q;
+    double sum = 0, most = -INFINITY, mean, variance;
+    size_t last = source->count - 1;
+    if (isinf(order) && !source->quadrature) { /* the largest loss */
+        *out = 0;
+        for (size_t i = 0; i <= last; i++)
+            *out = p[i] > 0 ? fmax(*out, q[i] > 0 ? log(p[i]) - log(q[i]) : INFINITY) : *out;
+        return BRUME_OK;
+    }
+    if (isinf(order))
+        return brume_fail(error, BRUME_EUNSUPPORTED, "use a finite order",
+                          "of '--lln' the largest loss is not computed");
+    if (order == 1) {
+        BRUME_TRY(typed_moments(source, reversed, &mean, &variance, error));
+        *out = mean;
+        return BRUME_OK;
+    }
+    for (size_t i = 0; i <= last; i++)
+        most = fmax(most, log_term(p[i], q[i], order));
+    if (!isfinite(most)) { /* p has mass where q has none, or nothing is in common */
+        *out = INFINITY;
+        return BRUME_OK;
+    }
+    for (size_t i = 0; i <= last; i++)
+        sum += exp(log_term(p[i], q[i], order) - most);
+    double first_end = log_term(p[0], q[0], order), last_end = log_term(p[last], q[last], order);
+    if (source->quadrature && fmax(first_end, last_end) - most > log(1e-13))
+        return brume_fail(error, BRUME_EUNSUPPORTED, "use a smaller order or stretch",
+                          "the divergence of order %g lies in tails that are not computed", order);
+    *out = fmax((most + log(sum)) / (order - 1), 0);
+    return BRUME_OK;
+}
+
+static brume_status read_distribution(const brume_call *call, const char *option, double **out,
+                                      size_t *count, brume_error *error)
+{
+    char *copy = strdup(brume_call_text(call, option)), *rest = copy, *word;
+    size_t room = 1, used = 0;
+    for (const char *c = copy; c && *c; c++)
+        room += *c == ',';
+    double *values = calloc(room, sizeof *values), sum = 0;
+    brume_status status = copy && values ? BRUME_OK : brume_no_memory(error, "a distribution");
+    while (status == BRUME_OK && (word = strsep(&rest, ","))) {
+        status = brume_read_real(word, "a probability", &values[used], error);
+        if (status == BRUME_OK && !(values[used] >= 0 && values[used] <= 1))
+            status = brume_fail(error, BRUME_EARGUMENT, NULL,
+                                "'--%s' has %s, which is no probability", option, word);
+        sum += values[used++];
+    }
+    if (status == BRUME_OK && !(fabs(sum - 1) <= 1e-6))
+        status = brume_fail(error, BRUME_EARGUMENT, "write them with enough digits",
+                            "the probabilities of '--%s' sum to %.9g, not to 1", option, sum);
+    for (size_t i = 0; status == BRUME_OK && i < used; i++)
+        values[i] /= sum;
+    free(copy);
+    if (status != BRUME_OK) {
+        free(values);
+        return status;
+    }
+    *out = values;
+    *count = used;
+    return BRUME_OK;
+}
+
+/* delta at epsilon: the mass of p above e^epsilon q. */
+static double typed_delta(const loss_source *source, bool reversed, double epsilon)
+{
+    const double *p = reversed ? source->q : source->p, *q = reversed ? source->p : source->q;
+    double sum = 0;
+    for (size_t i = 0; i < source->count; i++)
+        sum += fmax(p[i] - exp(epsilon) * q[i], 0);
+    return fmin(sum, 1);
+}
+
+/* What both kinds have once p, q and count are there. */
+static void complete(loss_source *source)
+{
+    source->moments = typed_moments;
+    source->tail = typed_tail;
+    source->renyi = typed_renyi;
+    for (size_t i = 0; i < source->count; i++) {
+        source->infinite_mass[0] += source->q[i] > 0 ? 0 : source->p[i];
+        source->infinite_mass[1] += source->p[i] > 0 ? 0 : source->q[i];
+        source->differ |= source->p[i] != source->q[i];
+    }
+}
+
+static brume_status open_noise(const brume_call *call, loss_source *source, brume_error *error)
+{
+    if (brume_call_has(call, "epsilon"))
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "leave '--epsilon' out, or ask 'brume account' for a mechanism's delta",
+                          "of '--lln' moments and divergences are computed, not the tail");
+    BRUME_TRY(brume_log_normal_pair(
+        brume_call_real(call, "lln", 0), brume_call_real(call, "shift", 0),
+        brume_call_real(call, "stretch", 0), &source->p, &source->q, &source->count, error));
+    source->quadrature = true;
+    complete(source);
+    return BRUME_OK;
+}
+
+static brume_status open_typed(const brume_call *call, loss_source *source, brume_error *error)
+{
+    size_t others = 0;
+    bool noise = brume_call_has(call, "lln"), typed = brume_call_has(call, "p");
+    if (brume_call_operand(call, 0) || typed != brume_call_has(call, "q") || typed == noise)
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "give an expression, or both '--p' and '--q', or '--lln'");
+    if (!noise && (brume_call_has(call, "shift") || brume_call_has(call, "stretch")))
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "'--shift' and '--stretch' are for '--lln' only");
+    if (noise)
+        return open_noise(call, source, error);
+    BRUME_TRY(read_distribution(call, "p", &source->p, &source->count, error));
+    BRUME_TRY(read_distribution(call, "q", &source->q, &others, error));
+    if (others != source->count)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "'--p' has %zu values, '--q' has %zu",
+                          source->count, others);
+    source->delta = typed_delta;
+    complete(source);
+    return BRUME_OK;
+}
+
+/* ---- the picture ---- */
+
+enum { POINTS = 80 };
+
+typedef struct lines {
+    double x[POINTS], y[POINTS];
+} lines;
+
+/* Where most of the loss lies, of both directions. */
+static brume_status range(const loss_source *source, double *low, double *high, brume_error *error)
+{
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (int reversed = 0; reversed <= source->differ; reversed++) {
+        double mean, variance;
+        BRUME_TRY(source->moments(source, reversed, &mean, &variance, error));
+        if (!isfinite(mean) || !isfinite(variance))
+            mean = variance = 1;
+        *low = fmin(*low, mean - 4 * sqrt(variance));
+        *high = fmax(*high, mean + 4 * sqrt(variance));
+    }
+    if (!(*high - *low > 1e-9)) {
+        *low -= .5;
+        *high += .5;
+    }
+    return BRUME_OK;
+}
+
+static brume_status trace_tail(const loss_source *source, bool reversed, double low, double high,
+                               lines *out, brume_error *error)
+{
+    for (int i = 0; i < POINTS; i++) {
+        brume_interval p;
+        out->x[i] = low + (high - low) * (i + .37) / POINTS; /* not on atoms, most often */
+        BRUME_TRY(source->tail(source, reversed, out->x[i], 1e-2, &p, error));
+        out->y[i] = (p.lower + p.upper) / 2;
+    }
+    return BRUME_OK;
+}
+
+static brume_status trace_renyi(const loss_source *source, bool reversed, lines *out, double *most,
+                                brume_error *error)
+{
+    for (int i = 0; i < POINTS; i++) {
+        out->x[i] = pow(64, (double)i / (POINTS - 1)); /* orders 1 to 64 */
+        BRUME_TRY(source->renyi(source, reversed, out->x[i], &out->y[i], error));
+        if (isfinite(out->y[i]))
+            *most = fmax(*most, out->y[i]);
+    }
+    return BRUME_OK;
+}
+
+static brume_status picture(FILE *file, const loss_source *source, brume_error *error)
+{
+    static const char *const names[] = {"P against Q", "Q against P"};
+    lines tails[2], curves[2];
+    int directions = source->differ ? 2 : 1;
+    double low, high, most = 1e-9;
+    BRUME_TRY(range(source, &low, &high, error));
+    for (int i = 0; i < directions; i++) {
+        BRUME_TRY(trace_tail(source, i, low, high, &tails[i], error));
+        BRUME_TRY(trace_renyi(source, i, &curves[i], &most, error));
+    }
+    const brume_panel panels[2] = {
+        {76, 56, 370, 300, {"epsilon", low, high, false}, {"P[L > epsilon]", 0, 1, false}},
+        {536, 56, 300, 300, {"order", 1, 64, true}, {"divergence", 0, most * 1.02, false}},
+    };
+    brume_svg_begin(file, 872, 470, source->title);
+    brume_svg_panel(file, &panels[0], "tail of the privacy loss");
+    brume_svg_panel(file, &panels[1], "Renyi divergence");
+    for (int i = 0; i < directions; i++) {
+        brume_svg_line(file, &panels[0], i, tails[i].x, tails[i].y, POINTS);
+        brume_svg_line(file, &panels[1], i, curves[i].x, curves[i].y, POINTS);
+        brume_svg_legend(file, 76, 420 + 20 * i, i, source->differ ? names[i] : source->title);
+    }
+    brume_svg_end(file);
+    return BRUME_OK;
+}
+
+static brume_status plot_loss(const char *path, const loss_source *source, brume_error *error)
+{
+    FILE *file;
+    BRUME_TRY(brume_svg_open(path, &file, error));
+    return brume_svg_close(file, path, picture(file, source, error), error);
+}
+
+/* ---- the command ---- */
 
 static const double standard_orders[] = {1, 2, 4, 8, 16, 32};
 enum { STANDARD = sizeof standard_orders / sizeof *standard_orders };
 
 /* ---- an expression ---- */
 
-static brume_status term_moments(const brume_loss_source *source, bool reversed, double *mean,
+static brume_status term_moments(const loss_source *source, bool reversed, double *mean,
                                  double *variance, brume_error *error)
 {
     return brume_loss_moments(source->terms, source->count, reversed, mean, variance, error);
 }
 
-static brume_status term_tail(const brume_loss_source *source, bool reversed, double epsilon,
-                              double goal, brume_interval *out, brume_error *error)
+static brume_status term_tail(const loss_source *source, bool reversed, double epsilon, double goal,
+                              brume_interval *out, brume_error *error)
 {
     return brume_loss_tail(source->terms, source->count, reversed, epsilon, goal, out, error);
 }
 
-static brume_status term_renyi(const brume_loss_source *source, bool reversed, double order,
-                               double *out, brume_error *error)
+static brume_status term_renyi(const loss_source *source, bool reversed, double order, double *out,
+                               brume_error *error)
 {
     return brume_loss_renyi(source->terms, source->count, reversed, order, out, error);
 }
@@ -60,8 +346,8 @@ static size_t order_count(const brume_call *call)
     return brume_call_has(call, "order") ? brume_call_times(call, "order") : STANDARD;
 }
 
-static brume_status one_direction(const brume_call *call, const brume_loss_source *source,
-                                  bool reversed, json_t **out, brume_error *error)
+static brume_status one_direction(const brume_call *call, const loss_source *source, bool reversed,
+                                  json_t **out, brume_error *error)
 {
     double mean, variance;
     json_t *tail = json_array(), *renyi = json_array();
@@ -137,7 +423,7 @@ static void print_direction(brume_call *call, const json_t *one, const char *tit
     }
 }
 
-static brume_status answer(brume_call *call, const brume_loss_source *source, brume_error *error)
+static brume_status answer(brume_call *call, const loss_source *source, brume_error *error)
 {
     json_t *forward = NULL, *reverse = NULL;
     const char *plot = brume_call_text(call, "plot");
@@ -145,7 +431,7 @@ static brume_status answer(brume_call *call, const brume_loss_source *source, br
     if (status == BRUME_OK && source->differ)
         status = one_direction(call, source, true, &reverse, error);
     if (status == BRUME_OK && plot)
-        status = brume_plot_loss(plot, source, error);
+        status = plot_loss(plot, source, error);
     if (status == BRUME_OK && !call->json) {
         bool typed = source->p != NULL;
         print_direction(call, forward,
@@ -164,14 +450,14 @@ static brume_status answer(brume_call *call, const brume_loss_source *source, br
     return status;
 }
 
-static brume_status run_expression(brume_call *call, brume_loss_source *source, brume_error *error)
+static brume_status run_expression(brume_call *call, loss_source *source, brume_error *error)
 {
     brume_expression expression;
     brume_term *terms = NULL;
     static const char *const others[] = {"p", "q", "lln", "shift", "stretch"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (brume_call_has(call, others[i])) /* which refuses them together with an expression */
-            return brume_loss_open_typed(call, source, error);
+            return open_typed(call, source, error);
     BRUME_TRY(brume_call_expression(call, &expression, error));
     brume_status status = brume_account_terms(expression.events, expression.count, 1,
                                               BRUME_METHOD_AUTO, &terms, error);
@@ -179,12 +465,12 @@ static brume_status run_expression(brume_call *call, brume_loss_source *source, 
     brume_expression_free(&expression);
     if (status != BRUME_OK)
         return status;
-    *source = (brume_loss_source){.title = brume_call_operand(call, 0),
-                                  .terms = terms,
-                                  .count = count,
-                                  .moments = term_moments,
-                                  .tail = term_tail,
-                                  .renyi = term_renyi};
+    *source = (loss_source){.title = brume_call_operand(call, 0),
+                            .terms = terms,
+                            .count = count,
+                            .moments = term_moments,
+                            .tail = term_tail,
+                            .renyi = term_renyi};
     status = brume_loss_look(terms, count, &source->differ, &source->infinite_mass[0], error);
     source->infinite_mass[1] = source->infinite_mass[0];
     if (status == BRUME_OK)
@@ -195,10 +481,10 @@ static brume_status run_expression(brume_call *call, brume_loss_source *source, 
 
 static brume_status run(brume_call *call, brume_error *error)
 {
-    brume_loss_source source = {.title = "two distributions"};
+    loss_source source = {.title = "two distributions"};
     if (brume_call_operand(call, 0))
         return run_expression(call, &source, error);
-    brume_status status = brume_loss_open_typed(call, &source, error);
+    brume_status status = open_typed(call, &source, error);
     if (status == BRUME_OK)
         status = answer(call, &source, error);
     free(source.p);

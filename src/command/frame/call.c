@@ -453,6 +453,18 @@ brume_status brume_call_describe(brume_call *call, const char *first, const char
     return failed ? brume_no_memory(error, NULL) : BRUME_OK;
 }
 
+brume_status brume_call_texts(brume_call *call, const char *option, const char *const **texts,
+                              size_t *count, brume_error *error)
+{
+    *count = brume_call_times(call, option);
+    const char **list = calloc(*count + 1, sizeof *list);
+    BRUME_TRY(brume_call_keep(call, free, list, error));
+    for (size_t i = 0; i < *count; i++)
+        list[i] = brume_call_text_at(call, option, i);
+    *texts = list;
+    return BRUME_OK;
+}
+
 double brume_call_real(const brume_call *call, const char *option, double otherwise)
 {
     const brume_typed *value = value_at(call, option, 0);

@@ -8,12 +8,164 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <brume/mechanism/mechanism.h>
 #include <brume/mechanism/selection.h>
 
+#include "base/error.h"
 #include "command/host.h"
-#include "command/mechanism/score_file.h"
+#include "reader/csv_rows.h"
+
+typedef struct score_file {
+    json_t **candidates; /* texts */
+    brume_signed_decimal *scores;
+    size_t count;
+} score_file;
+
+/* ---- the file of candidates with their scores, read strictly ---- */
+
+static brume_status bad_row(size_t row, const char *what, const char *hint, brume_error *error)
+{
+    return brume_fail(error, BRUME_EARGUMENT, hint, "row %zu (after the heading) %s", row, what);
+}
+
+static brume_status make_room(score_file *file, size_t *room, brume_error *error)
+{
+    if (file->count < *room)
+        return BRUME_OK;
+    size_t more = *room ? 2 * *room : 64;
+    json_t **candidates = realloc(file->candidates, more * sizeof *candidates);
+    if (candidates)
+        file->candidates = candidates;
+    brume_signed_decimal *scores = realloc(file->scores, more * sizeof *scores);
+    if (scores)
+        file->scores = scores;
+    if (!candidates || !scores)
+        return brume_no_memory(error, "the candidates");
+    *room = more;
+    return BRUME_OK;
+}
+
+/* A decimal with spaces around it at most. */
+static bool read_score(const char *text, size_t length, brume_signed_decimal *out)
+{
+    char word[400];
+    while (length > 0 && (*text == ' ' || *text == '\t'))
+        text++, length--;
+    while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t'))
+        length--;
+    if (length == 0 || length >= sizeof word || memchr(text, 0, length))
+        return false;
+    memcpy(word, text, length);
+    word[length] = 0;
+    return brume_signed_decimal_parse(word, out, NULL) == BRUME_OK;
+}
+
+static brume_status read_row(const brume_csv *csv, size_t candidate, size_t score, score_file *file,
+                             brume_error *error)
+{
+    size_t length = 0, row = file->count + 1;
+    const char *text = brume_csv_field(csv, candidate, &length);
+    if (!text || length == 0)
+        return bad_row(row, "has no candidate", "every row is candidate,score", error);
+    json_t *name = json_stringn(text, length);
+    if (!name)
+        return bad_row(row, "has a candidate that is not UTF-8 text", NULL, error);
+    text = brume_csv_field(csv, score, &length);
+    if (!text || !read_score(text, length, &file->scores[file->count])) {
+        json_decref(name);
+        return bad_row(row, text ? "has a score that is not a finite decimal" : "has no score",
+                       "write scores as 12, -0.5 or 1e-6, of at most 77 digits", error);
+    }
+    file->candidates[file->count++] = name;
+    return BRUME_OK;
+}
+
+static const score_file *sorted_file; /* qsort has no context */
+
+static int by_name(const void *left, const void *right)
+{
+    size_t a = *(const size_t *)left, b = *(const size_t *)right;
+    const json_t *first = sorted_file->candidates[a], *second = sorted_file->candidates[b];
+    size_t one = json_string_length(first), two = json_string_length(second);
+    int order = memcmp(json_string_value(first), json_string_value(second), one < two ? one : two);
+    if (order || one != two)
+        return order ? order : one < two ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+static brume_status check_different(const score_file *file, brume_error *error)
+{
+    size_t *order = malloc((file->count + 1) * sizeof *order);
+    if (!order)
+        return brume_no_memory(error, "the candidates");
+    for (size_t i = 0; i < file->count; i++)
+        order[i] = i;
+    sorted_file = file;
+    qsort(order, file->count, sizeof *order, by_name);
+    sorted_file = NULL;
+    brume_status status = BRUME_OK;
+    for (size_t i = 1; i < file->count && status == BRUME_OK; i++)
+        if (json_equal(file->candidates[order[i - 1]], file->candidates[order[i]]))
+            status = brume_fail(error, BRUME_EARGUMENT, "give every candidate one score",
+                                "rows %zu and %zu (after the heading) have the same candidate",
+                                order[i - 1] + 1, order[i] + 1);
+    free(order);
+    return status;
+}
+
+static brume_status read_rows(brume_csv *csv, score_file *file, brume_error *error)
+{
+    size_t candidate, score, room = 0;
+    BRUME_TRY(brume_csv_find(csv, "candidate", &candidate, error));
+    BRUME_TRY(brume_csv_find(csv, "score", &score, error));
+    for (;;) {
+        bool more;
+        BRUME_TRY(brume_csv_next(csv, &more, error));
+        if (!more)
+            break;
+        BRUME_TRY(make_room(file, &room, error));
+        BRUME_TRY(read_row(csv, candidate, score, file, error));
+    }
+    if (file->count == 0)
+        return brume_fail(error, BRUME_EARGUMENT, "add a line such as bread,12 for each",
+                          "the file of scores has no candidates");
+    return check_different(file, error);
+}
+
+static brume_status read_scores(const char *path, score_file *out, brume_error *error)
+{
+    brume_csv *csv = NULL;
+    struct stat info = {0};
+    *out = (score_file){0};
+    if (strcmp(path, "-") == 0)
+        path = "/dev/stdin";
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0)
+        return brume_fail(error, BRUME_EARGUMENT, "its first line is candidate,score",
+                          "the file of scores is empty");
+    brume_status status = brume_csv_open(path, NULL, &csv, error);
+    if (status != BRUME_OK && !S_ISREG(info.st_mode) && access(path, R_OK) == 0)
+        return brume_fail(error, BRUME_EARGUMENT, "its first line is candidate,score",
+                          "the scores have no first line that can be read");
+    if (status != BRUME_OK)
+        return status;
+    status = read_rows(csv, out, error);
+    brume_csv_close(csv);
+    return status;
+}
+
+static void free_scores(score_file *file)
+{
+    for (size_t i = 0; i < file->count; i++)
+        json_decref(file->candidates[i]);
+    free(file->candidates);
+    free(file->scores);
+    *file = (score_file){0};
+}
+
+/* ---- the choice ---- */
 
 static const char *const methods[] = {"exponential", "noisy-max", "permute-and-flip", NULL};
 static const struct {
@@ -56,7 +208,7 @@ static brume_status read_options(const brume_call *call, noise_choice *out, brum
     return brume_event_cost(&event, &out->cost, error);
 }
 
-static brume_status draw(const brume_score_file *file, noise_choice *out, brume_error *error)
+static brume_status draw(const score_file *file, noise_choice *out, brume_error *error)
 {
     brume_select_noise noise = kinds[out->kind].noise;
     BRUME_TRY(brume_selection_gap_upper(noise, &out->options, &out->sensitivity, file->count, .05,
@@ -75,8 +227,8 @@ static brume_status draw(const brume_score_file *file, noise_choice *out, brume_
     return status;
 }
 
-static brume_status write_json(brume_call *call, const brume_score_file *file,
-                               const noise_choice *chosen, brume_error *error)
+static brume_status write_json(brume_call *call, const score_file *file, const noise_choice *chosen,
+                               brume_error *error)
 {
     json_t *answer = json_pack("{s:O, s:s, s:{s:f, s:f, s:o}, s:o, s:I, s:f, s:b}", "choice",
                                file->candidates[chosen->index], "method", kinds[chosen->kind].name,
@@ -90,7 +242,7 @@ static brume_status write_json(brume_call *call, const brume_score_file *file,
     return brume_call_write_json(call, answer, error);
 }
 
-static void write_text(brume_call *call, const brume_score_file *file, const noise_choice *chosen)
+static void write_text(brume_call *call, const score_file *file, const noise_choice *chosen)
 {
     const json_t *name = file->candidates[chosen->index];
     fprintf(call->out, "%s", brume_bold(call));
@@ -116,20 +268,20 @@ static void write_text(brume_call *call, const brume_score_file *file, const noi
 static brume_status run(brume_call *call, brume_error *error)
 {
     noise_choice chosen = {0};
-    brume_score_file file = {0};
+    score_file file = {0};
     BRUME_TRY(read_options(call, &chosen, error));
     const char *path = brume_call_operand(call, 0);
     if (strcmp(path, "-") == 0 && !(call->host && call->host->reads_input))
         return brume_fail(error, BRUME_EARGUMENT, "give the name of a file",
                           "standard input is read by the command line only");
-    brume_status status = brume_score_file_read(path, &file, error);
+    brume_status status = read_scores(path, &file, error);
     if (status == BRUME_OK)
         status = draw(&file, &chosen, error);
     if (status == BRUME_OK && call->json)
         status = write_json(call, &file, &chosen, error);
     else if (status == BRUME_OK)
         write_text(call, &file, &chosen);
-    brume_score_file_free(&file);
+    free_scores(&file);
     return status;
 }
 

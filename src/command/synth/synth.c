@@ -138,19 +138,6 @@ static brume_status write_report(brume_call *call, json_t *answer, brume_error *
 
 /* ---- the words ---- */
 
-/* The texts of a repeated option; the call keeps the list. */
-static brume_status read_list(brume_call *call, const char *option, brume_synth_list *out,
-                              brume_error *error)
-{
-    out->count = brume_call_times(call, option);
-    const char **texts = calloc(out->count + 1, sizeof *texts);
-    BRUME_TRY(brume_call_keep(call, free, texts, error));
-    for (size_t i = 0; i < out->count; i++)
-        texts[i] = brume_call_text_at(call, option, i);
-    out->texts = texts;
-    return BRUME_OK;
-}
-
 brume_status brume_synth_read_words(brume_call *call, brume_synth_words *out, brume_error *error)
 {
     static const char *const others[] = {"epsilon", "delta",   "rho",      "ledger",
@@ -175,9 +162,9 @@ brume_status brume_synth_read_words(brume_call *call, brume_synth_words *out, br
                             .dry_run = brume_call_has(call, "dry-run"),
                             .exact_error = brume_call_has(call, "exact-error"),
                             .output = brume_call_text(call, "output")};
-    BRUME_TRY(read_list(call, "domain", &out->domains, error));
-    BRUME_TRY(read_list(call, "bounds", &out->bounds, error));
-    BRUME_TRY(read_list(call, "bins", &out->bins, error));
+    BRUME_TRY(brume_call_texts(call, "domain", &out->domains.texts, &out->domains.count, error));
+    BRUME_TRY(brume_call_texts(call, "bounds", &out->bounds.texts, &out->bounds.count, error));
+    BRUME_TRY(brume_call_texts(call, "bins", &out->bins.texts, &out->bins.count, error));
     return brume_call_describe(call, "", others, true, &out->others, error);
 }
 
