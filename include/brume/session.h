@@ -195,6 +195,19 @@ BRUME_API void brume_session_on_public(brume_session *session,
                                                            char **json, brume_error *error),
                                        void *context);
 
+/* Have SQL over released tables run elsewhere, from the thread that calls: it is free, and may be
+ * any that DuckDB takes. `run` gives what brume_session_run_released gives for `work`, which the
+ * session frees with brume_free; it must not call the session. NULL: here. */
+BRUME_API void brume_session_on_released(brume_session *session,
+                                         brume_status (*run)(void *context, const char *work,
+                                                             char **json, brume_error *error),
+                                         void *context);
+
+/* Run it, in a process that can be ended. It reads nothing but `work`, which has released numbers
+ * and public tables. Free *json with brume_free. */
+BRUME_API BRUME_MUST_USE brume_status brume_session_run_released(const char *work, char **json,
+                                                                 brume_error *error);
+
 /* --- words of a command line ------------------------------------------------------------------ */
 
 /* Run what the words after "brume" say; --help and "help" answer too. The answer is a text for a

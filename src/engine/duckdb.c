@@ -228,7 +228,7 @@ bool brume_duckdb_run(duckdb_connection connection, const char *sql)
     return done;
 }
 
-static bool settle(duckdb_connection connection)
+bool brume_duckdb_settle(duckdb_connection connection)
 {
     static const char *const settings[] = {
         "SET TimeZone = 'UTC'",
@@ -270,7 +270,8 @@ static brume_status open_instance(brume_duckdb_instance *instance, brume_error *
 {
     if (duckdb_open(NULL, &instance->database) != DuckDBSuccess ||
         duckdb_connect(instance->database, &instance->connection) != DuckDBSuccess ||
-        !settle(instance->connection) || !register_text_functions(instance->connection))
+        !brume_duckdb_settle(instance->connection) ||
+        !register_text_functions(instance->connection))
         return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be started");
     if (!brume_duckdb_run(instance->connection, "SET enable_external_access = false") ||
         !brume_duckdb_run(instance->connection, "SET lock_configuration = true"))

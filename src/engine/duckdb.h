@@ -13,6 +13,9 @@ typedef struct brume_duckdb_instance brume_duckdb_instance;
 /* Run a statement of brume's own whose result does not matter. */
 bool brume_duckdb_run(duckdb_connection connection, const char *sql);
 
+/* Pin the settings that change the meaning of SQL; nothing goes to disk. */
+bool brume_duckdb_settle(duckdb_connection connection);
+
 /* The one that is idle, or a new one. EENGINE, EMEMORY. */
 BRUME_MUST_USE brume_status brume_duckdb_instance_take(brume_duckdb_instance **out,
                                                        brume_error *error);

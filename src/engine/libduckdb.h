@@ -30,6 +30,15 @@ BRUME_MUST_USE brume_status brume_libduckdb_load_from(const char *path, brume_er
 
 #ifndef BRUME_LIBDUCKDB_OWN_NAMES
 /* clang-format off */
+#define duckdb_append_bool                                 brume_libduckdb.duckdb_append_bool
+#define duckdb_append_double                               brume_libduckdb.duckdb_append_double
+#define duckdb_append_int64                                brume_libduckdb.duckdb_append_int64
+#define duckdb_append_null                                 brume_libduckdb.duckdb_append_null
+#define duckdb_append_varchar_length                       brume_libduckdb.duckdb_append_varchar_length
+#define duckdb_appender_create                             brume_libduckdb.duckdb_appender_create
+#define duckdb_appender_destroy                            brume_libduckdb.duckdb_appender_destroy
+#define duckdb_appender_end_row                            brume_libduckdb.duckdb_appender_end_row
+#define duckdb_appender_flush                              brume_libduckdb.duckdb_appender_flush
 #define duckdb_bind_add_result_column                      brume_libduckdb.duckdb_bind_add_result_column
 #define duckdb_bind_get_extra_info                         brume_libduckdb.duckdb_bind_get_extra_info
 #define duckdb_bind_set_cardinality                        brume_libduckdb.duckdb_bind_set_cardinality
@@ -78,6 +87,7 @@ BRUME_MUST_USE brume_status brume_libduckdb_load_from(const char *path, brume_er
 #define duckdb_pending_prepared                            brume_libduckdb.duckdb_pending_prepared
 #define duckdb_pending_prepared_streaming                  brume_libduckdb.duckdb_pending_prepared_streaming
 #define duckdb_prepare_extracted_statement                 brume_libduckdb.duckdb_prepare_extracted_statement
+#define duckdb_prepare_error                               brume_libduckdb.duckdb_prepare_error
 #define duckdb_prepared_statement_type                     brume_libduckdb.duckdb_prepared_statement_type
 #define duckdb_query                                       brume_libduckdb.duckdb_query
 #define duckdb_register_scalar_function                    brume_libduckdb.duckdb_register_scalar_function

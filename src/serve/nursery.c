@@ -99,6 +99,8 @@ brume_status brume_call_session(brume_session *session, const brume_pool_request
         return brume_session_explain(session, request->sql, request->options, json, error);
     if (request->sql && strcmp(request->command, "catalog") == 0)
         return brume_pg_catalog_call(session, request->sql, request->options, json, error);
+    if (request->sql && strcmp(request->command, "released") == 0)
+        return brume_session_run_released(request->sql, json, error);
     return brume_session_call(session, request->command, request->options, json, error);
 }
 

@@ -125,6 +125,10 @@ static brume_status run_in_child(pool_job *job, const brume_pool_request *reques
                              options->grace / 2, json, error);
 }
 
+/* Seconds that SQL over released tables may take, within an asking job: more than it gives itself.
+ */
+static const double released_patience = 30;
+
 /* A part of a query that reads public tables alone, within an asking job, which keeps others
  * waiting: it has as long as it took when it was tried, and a little more. */
 static brume_status ask_public(void *context, const char *sql, char **json, brume_error *error)
@@ -135,6 +139,20 @@ static brume_status ask_public(void *context, const char *sql, char **json, brum
     request.sql = sql;
     request.options = NULL;
     job->child_until = brume_pool_now() + 1 + 2 * job->trial_seconds;
+    brume_status status = run_in_child(job, &request, json, error);
+    job->child_until = INFINITY;
+    return status;
+}
+
+/* SQL over released tables: it ends by itself, or here. */
+static brume_status run_released(void *context, const char *work, char **json, brume_error *error)
+{
+    pool_job *job = context;
+    brume_pool_request request = request_of(job);
+    request.command = "released";
+    request.sql = work;
+    request.options = NULL;
+    job->child_until = brume_pool_now() + released_patience;
     brume_status status = run_in_child(job, &request, json, error);
     job->child_until = INFINITY;
     return status;
@@ -241,8 +259,10 @@ static brume_status call(brume_session *session, pool_job *job, brume_pool_resul
     const brume_pool_request request = request_of(job);
     if (job->kind == POOL_ASKING)
         brume_session_on_phase(session, hold, job);
-    if (job->pool->options.nursery)
+    if (job->pool->options.nursery) {
         brume_session_on_public(session, ask_public, job);
+        brume_session_on_released(session, run_released, job);
+    }
     brume_session_on_text(session, brume_pool_take_part, job);
     return brume_call_session(session, &request, job->wants_rows ? &result->rows : NULL,
                               &result->json, &result->error);

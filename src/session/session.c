@@ -13,6 +13,7 @@
 #include "command/frame/call.h"
 #include "command/frame/output.h"
 #include "command/role.h"
+#include "query/release/outer.h"
 
 brume_status brume_session_load_duckdb(const char *path, brume_error *error)
 {
@@ -98,8 +99,24 @@ void brume_session_on_public(brume_session *session,
                                                  brume_error *error),
                              void *context)
 {
-    session->elsewhere = (brume_public_asker){ask, context};
-    session->host.elsewhere = ask ? &session->elsewhere : NULL;
+    session->elsewhere.ask = ask;
+    session->elsewhere.context = context;
+    session->host.elsewhere = ask || session->elsewhere.run ? &session->elsewhere : NULL;
+}
+
+void brume_session_on_released(brume_session *session,
+                               brume_status (*run)(void *context, const char *work, char **json,
+                                                   brume_error *error),
+                               void *context)
+{
+    session->elsewhere.run = run;
+    session->elsewhere.run_context = context;
+    session->host.elsewhere = run || session->elsewhere.ask ? &session->elsewhere : NULL;
+}
+
+brume_status brume_session_run_released(const char *work, char **json, brume_error *error)
+{
+    return brume_outer_call(work, json, error);
 }
 
 /* ---- opening ---- */

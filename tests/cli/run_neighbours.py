@@ -36,6 +36,8 @@ BY_UNIT = [
 ]
 IN_ALL = [("SELECT COUNT(*) AS c FROM people", ROWS_MOST), ("SELECT COUNT(x) AS c FROM people", ROWS_MOST),
           ("SELECT SUM(x) AS s FROM people", ROWS_MOST * (HIGH - LOW)),
+          ("SELECT a.c + b.c AS c FROM (SELECT COUNT(*) AS c FROM people) a CROSS JOIN (SELECT COUNT(x) AS c FROM "
+           "people) b", 2 * ROWS_MOST),
           ("SELECT COUNT(DISTINCT id) AS c FROM people", 1),
           ("SELECT COUNT(DISTINCT id) FILTER (WHERE x > 50) AS c FROM people", 1),
           ("SELECT COUNT(DISTINCT CASE WHEN t LIKE '%e%' THEN id END) AS c FROM people", 1)]
@@ -50,6 +52,12 @@ REFUSED = [["query", "SELECT COUNT(y) FROM people", "--epsilon", "1"],
            ["query", "SELECT x, COUNT(*) FROM people, nobody GROUP BY x", "--epsilon", "1"],
            ["explain", "SELECT AVG(x) FROM people WHERE x / 0 > 1", "--epsilon", "1"],
            ["explain", "SELECT MEDIAN(x) FROM people", "--within", "1"],
+           ["query", "SELECT p.x FROM people p JOIN (SELECT t, COUNT(*) AS c FROM people GROUP BY t) g ON g.t = p.t",
+            "--epsilon", "1"],
+           ["query", "SELECT CAST(t AS integer) + y FROM (SELECT t, COUNT(*) AS c FROM people GROUP BY t) g",
+            "--epsilon", "1"],
+           ["explain", "SELECT MAX(c) - MIN(c) FROM (SELECT x > 5 AS k, COUNT(*) AS c FROM people GROUP BY 1) g",
+            "--epsilon", "1"],
            ["explain", "SELECT who, AVG(x) FROM people GROUP BY who", "--epsilon", "0.5"],
            ["limits", "SELECT COUNT(DISTINCT id) FROM people", "--epsilon", "1"],
            ["limits", "SELECT t, COUNT(*) FROM people GROUP BY t", "--epsilon", "1"],

@@ -111,6 +111,20 @@ void brume_session_on_public(brume_session *session,
     (void)session, (void)ask, (void)context;
 }
 
+void brume_session_on_released(brume_session *session,
+                               brume_status (*run)(void *context, const char *work, char **json,
+                                                   brume_error *error),
+                               void *context)
+{
+    (void)session, (void)run, (void)context;
+}
+
+brume_status brume_session_run_released(const char *work, char **json, brume_error *error)
+{
+    (void)work, (void)json, (void)error;
+    return BRUME_EUNSUPPORTED;
+}
+
 static void raise_to(atomic_int *most, int value)
 {
     int now = atomic_load(most);

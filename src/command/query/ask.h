@@ -68,6 +68,22 @@ BRUME_MUST_USE brume_status brume_call_check_price(const brume_call *call, brume
 /* A number with about four significant digits, for prices and error bars: never below it. */
 brume_number_text brume_rounded_up(double value);
 
+/* The statements of a call: the argument SQL, where it is not -; --file FILE; or standard input.
+ * EARGUMENT: none of them, or two; ESOURCE: the file cannot be read; ESYNTAX: there is no statement
+ * in it. Free them with brume_sql_split_free, also after an error. */
+typedef struct brume_script {
+    char **statements;
+    size_t count;
+} brume_script;
+BRUME_MUST_USE brume_status brume_script_open(const brume_call *call, brume_script *out,
+                                              brume_error *error);
+
+/* The same error, which also says of which statement (from 0) it is, where there are several, and
+ * how many before it were answered. */
+BRUME_MUST_USE brume_status brume_script_failed(const brume_script *script, size_t statement,
+                                                size_t answered, brume_status status,
+                                                brume_error *error);
+
 /* What `query` does, for a call of one statement, with its answer instead of the text of it. */
 BRUME_MUST_USE brume_status brume_query_call_answer(brume_call *call,
                                                     struct brume_query_answer **answer,

@@ -1,6 +1,7 @@
 /* brume explain: what a query would measure, at what price, with what error. Spends nothing. */
 #include "command/query/ask.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/ledger/open_ledger.h"
@@ -9,6 +10,8 @@
 #include "command/frame/table.h"
 #include "command/frame/wrap.h"
 #include "query/release/explain.h"
+#include "query/release/spend.h"
+#include "query/sql/parse.h"
 
 /* The normalised query, a clause a line: it is broken at "; " outside of quotes. */
 static void write_query(FILE *out, const char *text)
@@ -313,6 +316,24 @@ static void write_price(FILE *out, const json_t *explanation)
         rule ? " (rule " : "", rule ? rule : "", rule ? ")" : "");
 }
 
+/* What is asked first, each with its price. */
+static void write_stages(FILE *out, const json_t *stages)
+{
+    for (size_t i = 0; i < json_array_size(stages); i++) {
+        const json_t *one = json_array_get(stages, i), *price = json_object_get(one, "cost");
+        const json_t *amount = json_object_get(price, "rho");
+        bool concentrated = json_is_number(amount);
+        amount = concentrated ? amount : json_object_get(price, "epsilon");
+        const json_t *bar = json_array_get(json_object_get(one, "error_95"), 0);
+        brume_write_sentence(out, "first, for %s %s: %s%s%s", concentrated ? "rho" : "epsilon",
+                             brume_shortest(json_number_value(amount)).text,
+                             json_string_value(json_object_get(one, "sql")),
+                             json_is_number(bar) ? ", measured to ± " : "",
+                             json_is_number(bar) ? brume_rounded_up(json_number_value(bar)).text
+                                                 : "");
+    }
+}
+
 /* Which groups are answered. */
 static void write_groups(FILE *out, const json_t *explanation)
 {
@@ -352,18 +373,12 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
         return BRUME_OK;
     }
     const json_t *stages = json_object_get(explanation, "stages");
-    for (size_t i = 0; i < json_array_size(stages); i++) {
-        const json_t *one = json_array_get(stages, i), *price = json_object_get(one, "cost");
-        const json_t *amount = json_object_get(price, "rho");
-        bool concentrated = json_is_number(amount);
-        amount = concentrated ? amount : json_object_get(price, "epsilon");
-        const json_t *bar = json_array_get(json_object_get(one, "error_95"), 0);
-        brume_write_sentence(out, "first, for %s %s: %s%s%s", concentrated ? "rho" : "epsilon",
-                             brume_shortest(json_number_value(amount)).text,
-                             json_string_value(json_object_get(one, "sql")),
-                             json_is_number(bar) ? ", measured to ± " : "",
-                             json_is_number(bar) ? brume_rounded_up(json_number_value(bar)).text
-                                                 : "");
+    write_stages(out, stages);
+    if (json_is_true(json_object_get(explanation, "post_processed"))) {
+        brume_write_sentence(out,
+                             "then the SQL around them, on their answers: it costs nothing more");
+        write_price(out, explanation);
+        return BRUME_OK;
     }
     if (!shape) { /* only the stages cost something */
         brume_write_sentence(out,
@@ -406,36 +421,171 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
     return BRUME_OK;
 }
 
+/* ---- several statements ---- */
+
+static void add_cost(json_t *cost, const json_t *more)
+{
+    static const char *const names[] = {"epsilon", "delta", "rho"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const json_t *a = json_object_get(cost, names[i]), *b = json_object_get(more, names[i]);
+        if (json_is_number(b))
+            json_object_set_new(
+                cost, names[i],
+                json_real(brume_spend_add(json_number_value(a), json_number_value(b))));
+        else if (!a)
+            json_object_set_new(cost, names[i], json_null());
+    }
+}
+
+/* Add what a measurement costs, unless it is recorded or was added before: the same question at the
+ * same price. */
+static brume_status add_once(const json_t *one, json_t *seen, json_t *cost, brume_error *error)
+{
+    const json_t *price = json_object_get(one, "cost");
+    json_t *key = json_pack("[O?,O?]", json_object_get(one, "normal"), price);
+    char *text = key ? json_dumps(key, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    json_decref(key);
+    if (!text)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    if (!json_is_true(json_object_get(one, "recorded")) && !json_object_get(seen, text))
+        add_cost(cost, price);
+    json_object_set_new(seen, text, json_true());
+    free(text);
+    return BRUME_OK;
+}
+
+/* What the statements of a list would be charged together, one after the other. */
+static brume_status cost_of(const json_t *statements, json_t **out, brume_error *error)
+{
+    json_t *seen = json_object(),
+           *cost = json_pack("{s:f,s:f,s:n}", "epsilon", 0.0, "delta", 0.0, "rho");
+    brume_status status = seen && cost ? BRUME_OK
+                                       : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    for (size_t i = 0; status == BRUME_OK && i < json_array_size(statements); i++) {
+        const json_t *one = json_array_get(statements, i), *stages = json_object_get(one, "stages");
+        bool inner = json_is_true(json_object_get(one, "post_processed"));
+        if (!inner)
+            status = add_once(one, seen, cost, error);
+        for (size_t j = 0; inner && status == BRUME_OK && j < json_array_size(stages); j++)
+            status = add_once(json_array_get(stages, j), seen, cost, error);
+    }
+    json_decref(seen);
+    if (status == BRUME_OK)
+        *out = cost;
+    else
+        json_decref(cost);
+    return status;
+}
+
+static void drop_normal(const brume_call *call, json_t *explanation)
+{
+    json_t *stages = json_object_get(explanation, "stages");
+    if (brume_call_has(call, "verbose"))
+        return;
+    json_object_del(explanation, "normal");
+    for (size_t i = 0; i < json_array_size(stages); i++)
+        json_object_del(json_array_get(stages, i), "normal");
+}
+
+static brume_status write_list(brume_call *call, json_t *statements, brume_error *error)
+{
+    json_t *cost = NULL;
+    BRUME_TRY(cost_of(statements, &cost, error));
+    for (size_t i = 0; i < json_array_size(statements); i++)
+        drop_normal(call, json_array_get(statements, i));
+    if (call->json)
+        return brume_call_write_json(
+            call, json_pack("{s:O,s:o}", "statements", statements, "cost", cost), error);
+    brume_status status = BRUME_OK;
+    for (size_t i = 0; status == BRUME_OK && i < json_array_size(statements); i++) {
+        status = write_text(call, json_array_get(statements, i), error);
+        fputc('\n', call->out);
+    }
+    bool concentrated = json_is_number(json_object_get(cost, "rho"));
+    const char *unit = concentrated ? "rho" : "epsilon";
+    brume_write_sentence(
+        call->out,
+        "all together: %s %s, delta %s; what is asked twice is paid for once, and what is recorded "
+        "is free",
+        unit, brume_shortest(json_number_value(json_object_get(cost, unit))).text,
+        brume_rounded_up(json_number_value(json_object_get(cost, "delta"))).text);
+    json_decref(cost);
+    return status;
+}
+
+static brume_status explain_list(brume_call *call, brume_ledger *ledger, const brume_script *script,
+                                 const brume_payment *payment, const brume_target *target,
+                                 brume_error *error)
+{
+    json_t *list = json_array();
+    brume_status status = list ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    for (size_t i = 0; status == BRUME_OK && i < script->count; i++) {
+        json_t *one = NULL;
+        status = brume_explain(ledger, script->statements[i], payment, target, &one, error);
+        if (status == BRUME_OK)
+            json_array_append_new(list, one);
+        else
+            status = brume_script_failed(script, i, 0, status, error);
+    }
+    if (status == BRUME_OK)
+        status = write_list(call, list, error);
+    json_decref(list);
+    return status;
+}
+
+static brume_status explain_one(brume_call *call, brume_ledger *ledger, const char *sql,
+                                const brume_payment *payment, const brume_target *target,
+                                brume_error *error)
+{
+    json_t *explanation = NULL;
+    BRUME_TRY(brume_explain(ledger, sql, payment, target, &explanation, error));
+    drop_normal(call, explanation);
+    brume_status status = call->json ? brume_call_write_json(call, json_incref(explanation), error)
+                                     : write_text(call, explanation, error);
+    json_decref(explanation);
+    return status;
+}
+
 static brume_status run(brume_call *call, brume_error *error)
 {
     brume_ledger *ledger = NULL;
-    json_t *explanation = NULL;
+    brume_script script;
     brume_payment payment = brume_call_payment(call);
     brume_target target;
     const brume_target *asked = brume_call_target(call, &target) ? &target : NULL;
     BRUME_TRY(brume_call_check_price(call, error));
     BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
-    BRUME_TRY(
-        brume_explain(ledger, brume_call_operand(call, 0), &payment, asked, &explanation, error));
-    BRUME_TRY(brume_call_keep_json(call, explanation, error));
-    if (!brume_call_has(call, "verbose"))
-        json_object_del(explanation, "normal");
-    return call->json ? brume_call_write_json(call, json_incref(explanation), error)
-                      : write_text(call, explanation, error);
+    brume_status status = brume_script_open(call, &script, error);
+    bool list = script.count > 1 || brume_call_has(call, "file");
+    if (status == BRUME_OK)
+        status = list ? explain_list(call, ledger, &script, &payment, asked, error)
+                      : explain_one(call, ledger, script.statements[0], &payment, asked, error);
+    brume_sql_split_free(script.statements, script.count);
+    return status;
 }
 
 const brume_command brume_command_explain = {
     .name = "explain",
     .summary = "show the plan, the price and the error of a query",
     .description = "Parses, plans and prices a query as 'query' would, reads no row and spends "
-                   "nothing. Every number comes from the policy and the price.",
-    .usage = "SQL [--epsilon E [--delta D] | --rho R | --within A] [OPTION...]",
-    BRUME_OPERANDS(BRUME_OPERAND(TEXT, "SQL", "one SELECT over registered datasets")),
+                   "nothing. Every number comes from the policy and the price.\n\n"
+                   "Several statements, or a file of them, are priced together, as 'query' would "
+                   "ask them: what they share is paid for once.",
+    .usage = "(SQL | -f FILE | -) [--epsilon E [--delta D] | --rho R | --within A] [OPTION...]",
+    BRUME_OPERANDS(BRUME_OPERAND(
+        TEXT, "SQL",
+        "SELECT ... over registered datasets; several are parted by ;. With - they come from "
+        "standard input",
+        .optional = true)),
     BRUME_OPTIONS(
+        BRUME_OPTION(FILE, "file", "FILE", "read the SQL from a file", .letter = 'f'),
         BRUME_PAYMENT_OPTIONS, BRUME_AGE_OPTIONS, BRUME_TARGET_OPTIONS, BRUME_LIMIT_OPTION,
         BRUME_WHERE_OPTION,
         BRUME_FLAG("verbose", "also what brume understood, which free re-reads are found by"),
         BRUME_LEDGER_OPTION),
-    BRUME_EXAMPLES("explain 'SELECT ward, MEDIAN(age) FROM visits GROUP BY ward' --epsilon 0.5"),
+    BRUME_EXAMPLES(
+        "explain 'SELECT ward, MEDIAN(age) FROM visits GROUP BY ward' --epsilon 0.5",
+        "explain 'SELECT * FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) t' "
+        "--epsilon 0.5"),
     .run = run,
 };

@@ -18,11 +18,6 @@
 
 /* ---- the statements ---- */
 
-typedef struct script {
-    char **statements;
-    size_t count;
-} script;
-
 enum { MOST_BYTES = 16 * 1024 * 1024 };
 
 static brume_status read_all(FILE *file, const char *name, char **text, brume_error *error)
@@ -71,12 +66,10 @@ static brume_status read_text(const brume_call *call, char **text, brume_error *
     return status;
 }
 
-/* The argument SQL, where it is not -; --file FILE; or standard input. EARGUMENT: none of them, or
- * two; ESOURCE: the file cannot be read; ESYNTAX: there is no statement in it. */
-static brume_status open_script(const brume_call *call, script *out, brume_error *error)
+brume_status brume_script_open(const brume_call *call, brume_script *out, brume_error *error)
 {
     char *text = NULL;
-    *out = (script){0};
+    *out = (brume_script){0};
     brume_status status = read_text(call, &text, error);
     if (status == BRUME_OK)
         status = brume_sql_split(text, &out->statements, &out->count, error);
@@ -86,10 +79,8 @@ static brume_status open_script(const brume_call *call, script *out, brume_error
                : status;
 }
 
-/* The same error, which also says of which statement (from 0) it is, where there are several, and
- * how many before it were answered. */
-static brume_status statement_failed(const script *all, size_t statement, size_t answered,
-                                     brume_status status, brume_error *error)
+brume_status brume_script_failed(const brume_script *all, size_t statement, size_t answered,
+                                 brume_status status, brume_error *error)
 {
     if (status == BRUME_OK || all->count < 2)
         return status;
@@ -139,7 +130,7 @@ static brume_status ask_and_write(brume_call *call, asking *with, const char *sq
 }
 
 /* Whatever can be found wrong with a statement of several is found before the first is charged. */
-static brume_status check_all(const brume_call *call, const asking *with, const script *all,
+static brume_status check_all(const brume_call *call, const asking *with, const brume_script *all,
                               brume_error *error)
 {
     if (all->count < 2)
@@ -153,7 +144,7 @@ static brume_status check_all(const brume_call *call, const asking *with, const 
                                             with->target, &explanation, error);
         json_decref(explanation);
         if (status != BRUME_OK)
-            return statement_failed(all, i, 0, status, error);
+            return brume_script_failed(all, i, 0, status, error);
         if (with->watch && with->watch->stopped(with->watch->context))
             return brume_fail(error, BRUME_ECANCELLED, NULL, "%s; nothing was spent",
                               with->watch->stopped(with->watch->context));
@@ -162,13 +153,14 @@ static brume_status check_all(const brume_call *call, const asking *with, const 
 }
 
 /* One after the other; what was answered is out before the next is charged. */
-static brume_status ask_all(brume_call *call, asking *with, const script *all, brume_error *error)
+static brume_status ask_all(brume_call *call, asking *with, const brume_script *all,
+                            brume_error *error)
 {
     BRUME_TRY(check_all(call, with, all, error));
     for (size_t i = 0; i < all->count; i++) {
         brume_status status = ask_and_write(call, with, all->statements[i], error);
         if (status != BRUME_OK)
-            return statement_failed(all, i, i, status, error);
+            return brume_script_failed(all, i, i, status, error);
         if (i + 1 == all->count)
             return BRUME_OK;
         if (!call->json)
@@ -181,7 +173,7 @@ static brume_status ask_all(brume_call *call, asking *with, const script *all, b
 }
 
 /* Write the answers, or give back the one there is. */
-static brume_status ask_script(brume_call *call, asking *with, const script *all,
+static brume_status ask_script(brume_call *call, asking *with, const brume_script *all,
                                brume_query_answer **only, brume_error *error)
 {
     if (!only)
@@ -194,14 +186,14 @@ static brume_status ask_script(brume_call *call, asking *with, const script *all
 
 static brume_status run_for(brume_call *call, brume_query_answer **only, brume_error *error)
 {
-    script all;
+    brume_script all;
     brume_target target;
     asking with = {.payment = brume_call_payment(call)};
     with.target = brume_call_target(call, &target) ? &target : NULL;
     BRUME_TRY(brume_call_check_price(call, error));
     BRUME_TRY(brume_call_watch(call, &with.watch, error));
     BRUME_TRY(brume_call_open_bits(call, &with.bits, error));
-    brume_status status = open_script(call, &all, error);
+    brume_status status = brume_script_open(call, &all, error);
     if (status == BRUME_OK)
         status = brume_plot_open(call, &with.plot, error);
     if (status == BRUME_OK)

@@ -49,8 +49,11 @@ static void write_stages(FILE *out, const json_t *stages)
         const json_t *rho = json_object_get(cost, "rho");
         bool concentrated = json_is_number(rho);
         const json_t *amount = concentrated ? rho : json_object_get(cost, "epsilon");
+        size_t rows = json_array_size(json_object_get(one, "rows"));
         fprintf(out, "\nfirst: %s: ", json_string_value(json_object_get(one, "sql")));
-        if (json_is_number(value))
+        if (json_object_get(one, "rows"))
+            fprintf(out, "%zu row%s", rows, rows == 1 ? "" : "s");
+        else if (json_is_number(value))
             fputs(brume_shortest(json_number_value(value)).text, out);
         else
             fputs(json_is_string(value) ? json_string_value(value) : "NULL", out);

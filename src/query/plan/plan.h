@@ -40,10 +40,12 @@ typedef enum brume_where {
 } brume_where;
 
 /* Who asks a query of public tables in place of the calling thread: *json is the answer of 'brume
- * query', which is freed with free. */
+ * query', which is freed with free. And who runs SQL over released tables (release/outer.h). */
 typedef struct brume_public_asker {
     brume_status (*ask)(void *context, const char *sql, char **json, brume_error *error);
     void *context;
+    brume_status (*run)(void *context, const char *work, char **json, brume_error *error);
+    void *run_context;
 } brume_public_asker;
 
 /* What the analyst pays, as typed; NULL: not typed. Exactly one of epsilon and rho. */

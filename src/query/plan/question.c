@@ -312,16 +312,36 @@ static brume_status check_with_bounds(brume_ledger *ledger, const brume_sql *sql
     return brume_sql_check(sql, &question->catalog, &question->query, error);
 }
 
-static brume_status open_question(brume_ledger *ledger, const brume_sql *sql, bool any,
-                                  brume_question *question, brume_error *error)
+static brume_status load_tables(brume_ledger *ledger, const brume_sql *sql,
+                                brume_question *question, brume_error *error)
 {
     brume_sql_name *names = NULL;
     size_t count = 0;
     BRUME_TRY(brume_sql_names(sql, &names, &count, error));
     brume_status status = load(question, ledger, names, count, error);
     brume_sql_names_free(names, count);
-    if (status != BRUME_OK)
+    return status;
+}
+
+brume_status brume_question_tables(brume_ledger *ledger, const brume_sql *sql, brume_question **out,
+                                   brume_error *error)
+{
+    brume_question *question = calloc(1, sizeof *question);
+    if (!question)
+        return brume_no_memory(error, "a question");
+    brume_status status = load_tables(ledger, sql, question, error);
+    if (status != BRUME_OK) {
+        brume_question_close(question);
         return status;
+    }
+    *out = question;
+    return BRUME_OK;
+}
+
+static brume_status open_question(brume_ledger *ledger, const brume_sql *sql, bool any,
+                                  brume_question *question, brume_error *error)
+{
+    BRUME_TRY(load_tables(ledger, sql, question, error));
     if (any && all_are_public(question))
         return brume_sql_public(sql, &question->catalog, &question->open_query, error);
     return check_with_bounds(ledger, sql, question, error);

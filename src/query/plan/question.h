@@ -37,6 +37,10 @@ void brume_question_close(brume_question *question);
 BRUME_MUST_USE brume_status brume_question_open_any(brume_ledger *ledger, const char *text,
                                                     brume_question **out, brume_error *error);
 
+/* Its tables alone, unchecked: `query` and `open_query` are NULL. */
+BRUME_MUST_USE brume_status brume_question_tables(brume_ledger *ledger, const brume_sql *sql,
+                                                  brume_question **out, brume_error *error);
+
 /* The same for one table that no ledger has: `policy`, which is taken over also on failure, under
  * the name that `sql` calls it by. For audits only: it has no ledger and cannot be charged. */
 BRUME_MUST_USE brume_status brume_question_alone(brume_policy *policy, const char *name,

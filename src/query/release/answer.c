@@ -131,7 +131,8 @@ static bool write_value_column(const brume_answer_column *column, json_t *json)
             set(json, "limit_chosen", json_string(origin_words[column->origin]))) &&
            (!side_words[column->side] ||
             set(json, "true_if_cut", json_string(side_words[column->side]))) &&
-           (!column->clamps || set(json, "clamps", json_true()));
+           (!column->clamps || set(json, "clamps", json_true())) &&
+           (!column->bar_why || set(json, "bar_why", json_string(column->bar_why)));
     if (good && column->threshold >= 0)
         good = set(json, "threshold", json_integer((json_int_t)column->threshold));
     if (!good || isnan(column->bias.units))
@@ -342,6 +343,7 @@ brume_status brume_query_answer_to_json(const brume_query_answer *answer, json_t
     if (!set(made, "remaining", remaining) ||
         (answer->is_dummy && !set(made, "dummy", json_true())) ||
         (answer->is_public && !set(made, "public", json_true())) ||
+        (answer->post_processed && !set(made, "post_processed", json_true())) ||
         !set(made, "cached", json_boolean(answer->cached)) ||
         !set(made, "as_of", brume_as_of_json(answer->read, answer->data_version)) ||
         !write_bars(answer, made) || !set(made, "notes", brume_query_answer_notes(answer)) ||
@@ -411,7 +413,8 @@ static brume_status read_column(const json_t *json, brume_answer_column *column,
         return damaged(error);
     if (!read_text(json_object_get(json, "name"), &column->name) ||
         !read_text(json_object_get(json, "mechanism"), &column->mechanism) ||
-        !read_text(json_object_get(json, "period"), &column->period))
+        !read_text(json_object_get(json, "period"), &column->period) ||
+        !read_text(json_object_get(json, "bar_why"), &column->bar_why))
         return brume_no_memory(error, "the answer");
     const json_t *bar = json_object_get(json, "error_95");
     column->is_key = strcmp(role, "key") == 0;
@@ -633,6 +636,7 @@ void brume_query_answer_close(brume_query_answer *answer)
         free(answer->columns[i].name);
         free(answer->columns[i].mechanism);
         free(answer->columns[i].period);
+        free(answer->columns[i].bar_why);
     }
     for (size_t i = 0; i < answer->column_count * answer->row_count; i++) {
         free((char *)answer->values[i].text);
@@ -670,6 +674,8 @@ static const char *query_answer_bar_why(const brume_query_answer *answer, size_t
     const brume_answer_column *column = &answer->columns[cell % answer->column_count];
     if (answer->too_few && answer->too_few[cell])
         return "too few";
+    if (column->bar_why)
+        return column->bar_why;
     if (column->limit_not_found || column->cut_not_known)
         return "what limits leave out is not known at this price";
     if (brume_query_answer_interval(answer, cell))

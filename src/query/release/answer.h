@@ -80,6 +80,7 @@ typedef struct brume_answer_column {
     double rank_error_95, count_error_95, gap_95; /* of quantiles and modes, in place of error_95 */
     double quantile;   /* of MIN and MAX: the quantile that is shown in their place */
     int64_t threshold; /* of a mode of undeclared values */
+    char *bar_why;     /* why none of its rows has a bar, where SQL over released tables made it */
     brume_answer_bias bias;
 } brume_answer_column;
 
@@ -104,9 +105,10 @@ typedef struct brume_query_answer {
                       a share that is no larger than its bar */
     bool *near;    /* NULL, or which rows had hardly enough units to be shown */
     size_t row_count;
-    bool errors_vary; /* some column's error is not the same in all rows */
-    bool is_public;   /* of public tables only: exact, and free of charge */
-    bool is_dummy;    /* of a made table: says nothing of the data, and is free of charge */
+    bool errors_vary;    /* some column's error is not the same in all rows */
+    bool is_public;      /* of public tables only: exact, and free of charge */
+    bool post_processed; /* SQL over released tables made it: `stages` are what was released */
+    bool is_dummy;       /* of a made table: says nothing of the data, and is free of charge */
     /* The cost. */
     brume_answer_price cost;
     bool delta_by_default; /* nobody typed a delta */

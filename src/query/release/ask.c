@@ -114,8 +114,8 @@ static bool is_long(const char *digits)
            (whole >= INT64_C(1) << 53 || whole <= -(INT64_C(1) << 53));
 }
 
-static brume_status read_cell(const brume_text *text, const brume_text *type, brume_value *value,
-                              brume_error *error)
+brume_status brume_public_cell(const brume_text *text, const brume_text *type, brume_value *value,
+                               brume_error *error)
 {
     char *copy = strndup(text->data, text->length);
     if (!copy)
@@ -144,8 +144,8 @@ static brume_status take_chunk(public_rows *all, const brume_chunk *chunk, brume
         memset(row, 0, all->columns * sizeof *row);
         for (size_t j = 0; j < all->columns; j++)
             if (!brume_chunk_is_null(&chunk->columns[2 * j], i))
-                BRUME_TRY(read_cell(&chunk->columns[2 * j].texts[i],
-                                    &chunk->columns[2 * j + 1].texts[i], &row[j], error));
+                BRUME_TRY(brume_public_cell(&chunk->columns[2 * j].texts[i],
+                                            &chunk->columns[2 * j + 1].texts[i], &row[j], error));
     }
     return BRUME_OK;
 }
@@ -246,7 +246,7 @@ static brume_status ask_public(brume_ledger *ledger, const brume_question *quest
 {
     brume_engine *engine = NULL;
     public_rows all = {.columns = question->open_query->output_count};
-    if (elsewhere)
+    if (elsewhere && elsewhere->ask)
         return ask_elsewhere(question, elsewhere, answer, error);
     for (size_t i = 0; i < question->table_count; i++)
         BRUME_TRY(brume_spend_limit(watch, question->policies[i]->timeout,

@@ -16,7 +16,8 @@
 #include "query/release/spend.h"
 
 /* Ask. With a `target` (NULL: none) the price is chosen from it, and payment->epsilon is not read.
- * Scalar subqueries are asked first (stages.c). */
+ * Scalar subqueries are asked first (stages.c), and so are queries with SQL around them
+ * (released.c). */
 BRUME_MUST_USE brume_status brume_ask(brume_ledger *ledger, const char *sql,
                                       const brume_payment *payment, const brume_target *target,
                                       brume_bits *bits, const brume_watch *watch,
@@ -70,5 +71,10 @@ typedef struct brume_stage_price {
 /* The engine over all tables of a question. */
 BRUME_MUST_USE brume_status brume_question_engine(const brume_question *question,
                                                   brume_engine **out, brume_error *error);
+
+/* A value from its text and the engine's name of its type. A text of it is a copy, which is freed.
+ */
+BRUME_MUST_USE brume_status brume_public_cell(const brume_text *text, const brume_text *type,
+                                              brume_value *value, brume_error *error);
 
 #endif

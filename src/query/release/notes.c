@@ -449,6 +449,12 @@ json_t *brume_query_answer_notes(const brume_query_answer *answer)
     good = good && add_threshold(list, answer) && add_extremes(list, answer);
     for (int kind = 0; good && kind < NOTE_KINDS; kind++)
         good = add_kind(list, answer, (note_kind)kind);
+    if (good && answer->post_processed)
+        good = add(list,
+                   "Computed from %zu released table%s; ± is what their noise may have moved, "
+                   "in 200 draws of it.",
+                   json_array_size(answer->stages),
+                   json_array_size(answer->stages) == 1 ? "" : "s");
     if (good)
         return list;
     json_decref(list);

@@ -1,5 +1,5 @@
-/* Queries in stages: the scalar subqueries of a query are asked first, and then the query with what
- * was released of them as constants.
+/* Queries in stages: see the header. The scalar subqueries of a query are asked first, and then the
+ * query with what was released of them as constants.
  *
  * 1. Every stage is a query by itself: planned, reserved, recorded, and free when it is asked
  *    again. A later one is chosen by what an earlier one released: adaptive composition, which the
@@ -10,6 +10,8 @@
  *    of what is not yet known: what is accepted does not depend on it, because a constant in a
  *    condition, or in an output, has no part in bounds or keys. What is left of the budgets must
  *    carry all of them. */
+#include "query/release/stages.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,8 +95,8 @@ static brume_status take(rests *all, brume_ledger *ledger, const brume_question 
 /* EBUDGET, which names the dataset, if one does not carry what the stages take of it together. A
  * price in epsilon on a budget in rho, and a stage that has stages itself, are left to the charge.
  */
-static brume_status stages_check_budget(brume_ledger *ledger, const brume_stage_price *list,
-                                        size_t count, brume_error *error)
+brume_status brume_stages_check_budget(brume_ledger *ledger, const brume_stage_price *list,
+                                       size_t count, brume_error *error)
 {
     rests all = {0};
     brume_status status = BRUME_OK;
@@ -244,7 +246,7 @@ static brume_status ask_public(stages *all, stage *one, const char *sql, brume_e
 {
     brume_query_answer *answer = NULL;
     const brume_payment nothing = {.elsewhere = all->elsewhere};
-    BRUME_TRY(brume_ask(all->ledger, sql, &nothing, NULL, NULL, NULL, &answer, error));
+    BRUME_TRY(brume_stages_ask(all->ledger, sql, &nothing, NULL, NULL, NULL, &answer, error));
     brume_status status = answer->row_count == 1 && answer->column_count == 1
                               ? brume_scalar_public(&answer->values[0], &one->value, error)
                               : brume_scalar_constant(one->type, NULL, &one->value, error);
@@ -338,12 +340,13 @@ static brume_status explain_all(stages *all, json_t **explanation, brume_error *
     brume_status status = list ? fill_in(all, &sql, error) : brume_no_memory(error, "a query");
     for (size_t i = 0; status == BRUME_OK && i < all->count; i++) {
         json_t *one = NULL;
-        status = brume_explain(all->ledger, all->scalars[i].sql, &all->first, NULL, &one, error);
+        status =
+            brume_stages_explain(all->ledger, all->scalars[i].sql, &all->first, NULL, &one, error);
         if (status == BRUME_OK && json_array_append_new(list, one) != 0)
             status = brume_no_memory(error, "a query");
     }
     if (status == BRUME_OK)
-        status = brume_explain(all->ledger, sql, &all->last, NULL, &made, error);
+        status = brume_stages_explain(all->ledger, sql, &all->last, NULL, &made, error);
     if (status == BRUME_OK && all->in_engine && all->paid_count > 0)
         status = brume_explain_paid(all->ledger, sql, made, error);
     free(sql);
@@ -396,7 +399,7 @@ static brume_status check_budget(const stages *all, const json_t *explanation, b
     }
     if (status == BRUME_OK && count > 0) {
         list[count++] = (brume_stage_price){sql, &all->last};
-        status = stages_check_budget(all->ledger, list, count, error);
+        status = brume_stages_check_budget(all->ledger, list, count, error);
     }
     free(sql);
     free(list);
@@ -431,8 +434,8 @@ static brume_status ask_stage(stages *all, size_t i, brume_bits *bits, const bru
         payment.fresh = false;
         payment.max_age = 0;
     }
-    BRUME_TRY(
-        brume_ask(all->ledger, all->scalars[i].sql, &payment, NULL, bits, watch, &answer, error));
+    BRUME_TRY(brume_stages_ask(all->ledger, all->scalars[i].sql, &payment, NULL, bits, watch,
+                               &answer, error));
     brume_status status = BRUME_OK;
     if (answer->row_count != 1 || answer->column_count != 1)
         status = brume_fail(error, BRUME_EUNSUPPORTED, NULL, "a scalar subquery has one value");
@@ -480,7 +483,7 @@ static brume_status ask_all(stages *all, brume_bits *bits, const brume_watch *wa
     if (status == BRUME_OK)
         status = fill_in(all, &sql, error);
     if (status == BRUME_OK)
-        status = brume_ask(all->ledger, sql, &all->last, NULL, bits, watch, &made, error);
+        status = brume_stages_ask(all->ledger, sql, &all->last, NULL, bits, watch, &made, error);
     free(sql);
     if (status != BRUME_OK) {
         say_spent(&before.cost, error);
@@ -523,8 +526,9 @@ static brume_status ask_stages(brume_ledger *ledger, const char *sql, const brum
 
 /* ---- either way ---- */
 
-brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_payment *payment,
-                           const brume_target *target, json_t **explanation, brume_error *error)
+brume_status brume_stages_explain(brume_ledger *ledger, const char *sql,
+                                  const brume_payment *payment, const brume_target *target,
+                                  json_t **explanation, brume_error *error)
 {
     bool in_stages = false;
     BRUME_TRY(stages_needed(ledger, sql, &in_stages, error));
@@ -533,13 +537,35 @@ brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_pa
                : brume_explain_whole(ledger, sql, payment, target, explanation, error);
 }
 
-brume_status brume_ask(brume_ledger *ledger, const char *sql, const brume_payment *payment,
-                       const brume_target *target, brume_bits *bits, const brume_watch *watch,
-                       brume_query_answer **answer, brume_error *error)
+brume_status brume_stages_ask(brume_ledger *ledger, const char *sql, const brume_payment *payment,
+                              const brume_target *target, brume_bits *bits,
+                              const brume_watch *watch, brume_query_answer **answer,
+                              brume_error *error)
 {
     bool in_stages = false;
     BRUME_TRY(stages_needed(ledger, sql, &in_stages, error));
     return in_stages && !target
                ? ask_stages(ledger, sql, payment, bits, watch, answer, error)
                : brume_ask_whole(ledger, sql, payment, target, bits, watch, answer, error);
+}
+
+brume_status brume_stages_open(brume_ledger *ledger, const char *sql,
+                               const brume_public_asker *elsewhere, brume_question **out,
+                               brume_error *error)
+{
+    bool in_stages = false;
+    stages all = {.ledger = ledger, .sql = sql, .elsewhere = elsewhere};
+    const brume_payment nothing = {.elsewhere = elsewhere};
+    char *filled = NULL;
+    BRUME_TRY(stages_needed(ledger, sql, &in_stages, error));
+    if (!in_stages)
+        return brume_question_open_any(ledger, sql, out, error);
+    brume_status status = open_stages(&all, &nothing, error);
+    if (status == BRUME_OK)
+        status = fill_in(&all, &filled, error);
+    if (status == BRUME_OK)
+        status = brume_question_open_any(ledger, filled, out, error);
+    free(filled);
+    close_stages(&all);
+    return status;
 }

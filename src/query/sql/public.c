@@ -20,6 +20,7 @@ typedef struct check {
     size_t name_count;
     PgQuery__CommonTableExpr *withs[MOST_WITHS]; /* the items of WITH */
     size_t with_count;
+    bool wide; /* SQL over released tables */
     brume_status status;
     brume_error *error;
 } check;
@@ -35,8 +36,22 @@ static bool is_listed(const char *const *list, const char *word)
 static void refuse(check *c, brume_status status, const char *hint, const char *format,
                    const char *what)
 {
-    if (c->status == BRUME_OK)
-        c->status = brume_fail(c->error, status, hint, format, what);
+    char text[300];
+    if (c->status != BRUME_OK)
+        return;
+    snprintf(text, sizeof text, format, what);
+    c->status = brume_fail(c->error, status, hint, "%s", text);
+}
+
+/* The same of what is not supported: "... is not supported in a query of public tables". */
+static void refuse_here(check *c, const char *hint, const char *format, const char *what)
+{
+    char text[300];
+    snprintf(text, sizeof text, format, what);
+    refuse(c, BRUME_EUNSUPPORTED, hint,
+           c->wide ? "%s is not supported in SQL over released tables"
+                   : "%s is not supported in a query of public tables",
+           text);
 }
 
 /* ---- the lists ---- */
@@ -49,22 +64,178 @@ static const char *const kinds[] = {
     "JoinExpr", "Alias",       "SortBy",       "WindowDef", "WithClause",   "CommonTableExpr",
     "List",     "GroupingSet", "GroupingFunc", NULL};
 
-static const char *const functions[] = {
-    /* aggregates */
+/* Functions of many rows: aggregates, and those of windows. */
+static const char *const row_set_functions[] = {
     "count", "sum", "avg", "min", "max", "stddev", "stddev_pop", "stddev_samp", "variance",
     "var_pop", "var_samp", "median", "mode", "percentile_cont", "percentile_disc", "corr",
     "covar_pop", "covar_samp", "regr_slope", "regr_intercept", "regr_r2", "regr_count", "regr_avgx",
     "regr_avgy", "regr_sxx", "regr_syy", "regr_sxy", "bool_and", "bool_or", "every",
     /* of windows */
     "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead",
-    "first_value", "last_value", "nth_value",
-    /* of rows */
-    "abs", "sign", "mod", "floor", "ceil", "ceiling", "round", "trunc", "sqrt", "ln", "log",
-    "log10", "exp", "power", "pow", "greatest", "least", "concat", "lower", "upper", "length",
-    "char_length", "character_length", "octet_length", "strlen", "substring", "substr", "left",
-    "right", "btrim", "ltrim", "rtrim", "trim", "replace", "strpos", "position", "starts_with",
-    "split_part", "extract", "date_part", "date_trunc", "year", "quarter", "month", "week", "day",
-    "hour", "minute", "second", "like_escape", "ifnull", NULL};
+    "first_value", "last_value", "nth_value", NULL};
+
+static const char *const functions[] = {"abs",
+                                        "sign",
+                                        "mod",
+                                        "floor",
+                                        "ceil",
+                                        "ceiling",
+                                        "round",
+                                        "trunc",
+                                        "sqrt",
+                                        "ln",
+                                        "log",
+                                        "log10",
+                                        "exp",
+                                        "power",
+                                        "pow",
+                                        "greatest",
+                                        "least",
+                                        "concat",
+                                        "lower",
+                                        "upper",
+                                        "length",
+                                        "char_length",
+                                        "character_length",
+                                        "octet_length",
+                                        "strlen",
+                                        "substring",
+                                        "substr",
+                                        "left",
+                                        "right",
+                                        "btrim",
+                                        "ltrim",
+                                        "rtrim",
+                                        "trim",
+                                        "replace",
+                                        "strpos",
+                                        "position",
+                                        "starts_with",
+                                        "split_part",
+                                        "extract",
+                                        "date_part",
+                                        "date_trunc",
+                                        "year",
+                                        "quarter",
+                                        "month",
+                                        "week",
+                                        "day",
+                                        "hour",
+                                        "minute",
+                                        "second",
+                                        "like_escape",
+                                        "ifnull",
+                                        NULL};
+
+/* SQL over released tables has these too: it always runs in DuckDB. None of them reads anything
+ * but its arguments, writes, or depends on the clock, on chance or on the session. */
+static const char *const wide_row_set_functions[] = {
+    "string_agg", "group_concat", "listagg",   "any_value",      "arg_max",
+    "arg_min",    "max_by",       "min_by",    "quantile_cont",  "quantile_disc",
+    "quantile",   "mad",          "skewness",  "kurtosis",       "kurtosis_pop",
+    "entropy",    "product",      "geomean",   "geometric_mean", "favg",
+    "fsum",       "sumkahan",     "kahan_sum", "count_if",       "countif",
+    "bit_and",    "bit_or",       "bit_xor",   "regr_slope",     "regr_intercept",
+    "regr_r2",    "regr_count",   "regr_avgx", "regr_avgy",      "regr_sxx",
+    "regr_syy",   "regr_sxy",     "first",     "last",           NULL};
+
+static const char *const wide_functions[] = {"sin",
+                                             "cos",
+                                             "tan",
+                                             "cot",
+                                             "asin",
+                                             "acos",
+                                             "atan",
+                                             "atan2",
+                                             "sinh",
+                                             "cosh",
+                                             "tanh",
+                                             "asinh",
+                                             "acosh",
+                                             "atanh",
+                                             "degrees",
+                                             "radians",
+                                             "pi",
+                                             "cbrt",
+                                             "log2",
+                                             "ln1p",
+                                             "gamma",
+                                             "lgamma",
+                                             "factorial",
+                                             "gcd",
+                                             "lcm",
+                                             "even",
+                                             "width_bucket",
+                                             "isfinite",
+                                             "isnan",
+                                             "isinf",
+                                             "reverse",
+                                             "initcap",
+                                             "repeat",
+                                             "lpad",
+                                             "rpad",
+                                             "concat_ws",
+                                             "contains",
+                                             "prefix",
+                                             "suffix",
+                                             "ends_with",
+                                             "instr",
+                                             "ascii",
+                                             "chr",
+                                             "md5",
+                                             "format",
+                                             "printf",
+                                             "strftime",
+                                             "strptime",
+                                             "regexp_replace",
+                                             "regexp_matches",
+                                             "regexp_extract",
+                                             "regexp_full_match",
+                                             "translate",
+                                             "nullif",
+                                             "coalesce",
+                                             "if",
+                                             "make_date",
+                                             "make_timestamp",
+                                             "date_diff",
+                                             "datediff",
+                                             "date_sub",
+                                             "datesub",
+                                             "date_add",
+                                             "last_day",
+                                             "dayname",
+                                             "monthname",
+                                             "dayofweek",
+                                             "dayofmonth",
+                                             "dayofyear",
+                                             "isodow",
+                                             "isoyear",
+                                             "yearweek",
+                                             "weekofyear",
+                                             "weekday",
+                                             "decade",
+                                             "century",
+                                             "epoch",
+                                             "to_days",
+                                             "to_months",
+                                             "to_years",
+                                             "to_weeks",
+                                             "to_hours",
+                                             "to_minutes",
+                                             "to_seconds",
+                                             "time_bucket",
+                                             "levenshtein",
+                                             "damerau_levenshtein",
+                                             "jaccard",
+                                             "jaro_similarity",
+                                             "hamming",
+                                             "round_even",
+                                             "roundbankers",
+                                             "bit_count",
+                                             "xor",
+                                             "nextafter",
+                                             "signbit",
+                                             NULL};
 
 static const char *const operators[] = {"+",   "-",   "*",    "/",       "%",           "^",  "||",
                                         "=",   "<>",  "<",    "<=",      ">",           ">=", "~~",
@@ -73,6 +244,17 @@ static const char *const operators[] = {"+",   "-",   "*",    "/",       "%",   
 static const char *const types[] = {"bool",   "boolean",   "int2",     "int4", "int8",    "float4",
                                     "float8", "double",    "numeric",  "text", "varchar", "bpchar",
                                     "date",   "timestamp", "interval", NULL};
+
+static bool is_function(const char *name, bool wide)
+{
+    return is_listed(functions, name) || is_listed(row_set_functions, name) ||
+           (wide && (is_listed(wide_functions, name) || is_listed(wide_row_set_functions, name)));
+}
+
+bool brume_public_is_of_row(const char *name)
+{
+    return is_listed(functions, name) || is_listed(wide_functions, name);
+}
 
 /* ---- nodes ---- */
 
@@ -189,8 +371,7 @@ static void check_constant(check *c, const PgQuery__AConst *constant)
 {
     if (!constant->isnull && constant->val_case == PG_QUERY__A__CONST__VAL_SVAL &&
         strchr(constant->sval->sval, '\\'))
-        refuse(c, BRUME_EUNSUPPORTED, "engines read it differently: leave it out",
-               "%s in a text is not supported in a query of public tables", "a backslash");
+        refuse_here(c, "engines read it differently: leave it out", "%s in a text", "a backslash");
 }
 
 /* Engines differ in how many digits they have, and DuckDB cannot even read of more. */
@@ -210,30 +391,26 @@ static bool check_node(void *context, const ProtobufCMessage *message)
     if (c->status != BRUME_OK)
         return false;
     if (!is_listed(kinds, kind)) {
-        refuse(c, BRUME_EUNSUPPORTED, "docs/sql.md has what is answered",
-               "%s is not supported in a query of public tables", kind);
+        refuse_here(c, "docs/sql.md has what is answered", "%s", kind);
     } else if (strcmp(kind, "FuncCall") == 0) {
         const PgQuery__FuncCall *call = (const PgQuery__FuncCall *)message;
         name = brume_walk_name(call->funcname, call->n_funcname);
-        if (!name || !is_listed(functions, name) || call->func_variadic)
-            refuse(c, BRUME_EUNSUPPORTED, "docs/sql.md lists the functions",
-                   "the function %.60s is not supported in a query of public tables",
-                   name ? name : "of another schema");
+        if (!name || !is_function(name, c->wide) || call->func_variadic)
+            refuse_here(c, "docs/sql.md lists the functions", "the function %.60s",
+                        name ? name : "of another schema");
     } else if (strcmp(kind, "AExpr") == 0) {
         const PgQuery__AExpr *expression = (const PgQuery__AExpr *)message;
         name = expression->n_name == 1 ? brume_walk_name(expression->name, 1) : NULL;
         if (!name || !is_listed(operators, name))
-            refuse(c, BRUME_EUNSUPPORTED, "use arithmetic, comparisons, LIKE, IN and BETWEEN",
-                   "the operator %.60s is not supported in a query of public tables",
-                   name ? name : "of another schema");
+            refuse_here(c, "use arithmetic, comparisons, LIKE, IN and BETWEEN",
+                        "the operator %.60s", name ? name : "of another schema");
     } else if (strcmp(kind, "TypeName") == 0) {
         const PgQuery__TypeName *type = (const PgQuery__TypeName *)message;
         name = brume_walk_name(type->names, type->n_names);
         if (!name || !is_listed(types, name) || type->setof || type->pct_type ||
             type->n_array_bounds)
-            refuse(c, BRUME_EUNSUPPORTED, "cast to a number, text, date, timestamp or interval",
-                   "the type %.60s is not supported in a query of public tables",
-                   name ? name : "of another schema");
+            refuse_here(c, "cast to a number, text, date, timestamp or interval", "the type %.60s",
+                        name ? name : "of another schema");
         else
             check_digits(c, type, name);
     } else if (strcmp(kind, "ColumnRef") == 0) {
@@ -343,11 +520,11 @@ void brume_public_query_close(brume_public_query *query)
     free(query);
 }
 
-brume_status brume_sql_public(const brume_sql *sql, const brume_catalog *catalog,
+static brume_status check_all(const brume_sql *sql, const brume_catalog *catalog, bool wide,
                               brume_public_query **out, brume_error *error)
 {
     PgQuery__ParseResult *tree = brume_sql_tree(sql);
-    check c = {.catalog = catalog, .error = error};
+    check c = {.catalog = catalog, .wide = wide, .error = error};
     const PgQuery__SelectStmt *select = tree->stmts[0]->stmt->select_stmt;
     brume_tree_visit(&select->base, collect_name, &c);
     brume_tree_visit(&select->base, check_node, &c);
@@ -373,4 +550,16 @@ brume_status brume_sql_public(const brume_sql *sql, const brume_catalog *catalog
     }
     *out = made;
     return BRUME_OK;
+}
+
+brume_status brume_sql_public(const brume_sql *sql, const brume_catalog *catalog,
+                              brume_public_query **out, brume_error *error)
+{
+    return check_all(sql, catalog, false, out, error);
+}
+
+brume_status brume_sql_public_wide(const brume_sql *sql, const brume_catalog *catalog,
+                                   brume_public_query **out, brume_error *error)
+{
+    return check_all(sql, catalog, true, out, error);
 }

@@ -24,6 +24,16 @@ typedef struct brume_public_query {
  * is not on the list; EUNKNOWN: a name that no table has. */
 BRUME_MUST_USE brume_status brume_sql_public(const brume_sql *sql, const brume_catalog *catalog,
                                              brume_public_query **out, brume_error *error);
+
+/* The same for SQL over released tables (released.h), which runs in DuckDB alone and so has more
+ * functions. */
+BRUME_MUST_USE brume_status brume_sql_public_wide(const brume_sql *sql,
+                                                  const brume_catalog *catalog,
+                                                  brume_public_query **out, brume_error *error);
+
+/* Is a function of this name computed from one row? False: of many, or it is not on the list. */
+bool brume_public_is_of_row(const char *name);
+
 void brume_public_query_close(brume_public_query *query);
 
 /* What an engine is to run, in its dialect: outputs as texts, each followed by the name of its

@@ -42,7 +42,7 @@ static brume_status add(outputs *all, const char *name)
 }
 
 /* The name that PostgreSQL gives an output without AS. */
-static const char *name_of(const PgQuery__ResTarget *target)
+const char *brume_public_output_name(const PgQuery__ResTarget *target)
 {
     const PgQuery__Node *value = target->val;
     if (target->name && *target->name)
@@ -131,7 +131,7 @@ static brume_status add_select(outputs *all, const PgQuery__SelectStmt *select)
                                              ? target->val->column_ref
                                              : NULL;
         if (!star || star->fields[star->n_fields - 1]->node_case != PG_QUERY__NODE__NODE_A_STAR) {
-            BRUME_TRY(add(all, name_of(target)));
+            BRUME_TRY(add(all, brume_public_output_name(target)));
             continue;
         }
         const char *wanted = star->n_fields == 2 ? star->fields[0]->string->sval : NULL;
@@ -160,6 +160,17 @@ brume_status brume_public_outputs(const PgQuery__SelectStmt *select, const brume
 
 /* ---- texts ---- */
 
+/* See BRUME_WALK_ALL: in a text the quotes would be doubled. The caller frees it; NULL: no memory.
+ */
+static char *with_all(const char *sql)
+{
+    static const char mark[] = "GROUP BY '" BRUME_WALK_ALL "'", all[] = "GROUP BY ALL";
+    char *copy = strdup(sql);
+    for (char *at = copy; at && (at = strstr(at, mark)); at += strlen(all))
+        memcpy(at, all, sizeof all - 1); /* as long: see parse.c */
+    return copy;
+}
+
 brume_status brume_public_text(const PgQuery__ParseResult *tree, char **text, brume_error *error)
 {
     size_t size = pg_query__parse_result__get_packed_size(tree);
@@ -173,7 +184,7 @@ brume_status brume_public_text(const PgQuery__ParseResult *tree, char **text, br
     if (printed.error)
         status = brume_fail(error, BRUME_EUNSUPPORTED, "write it in another way",
                             "the query cannot be printed for the engine");
-    else if (!(*text = strdup(printed.query)))
+    else if (!(*text = with_all(printed.query)))
         status = brume_no_memory(error, "a question");
     pg_query_free_deparse_result(printed);
     free(packed);
@@ -189,15 +200,6 @@ static void put_name(FILE *out, const char *name)
         fputc(*name, out);
     }
     fputc('"', out);
-}
-
-/* GROUP BY ALL as DuckDB has it: see BRUME_WALK_ALL. */
-static void put_query(FILE *out, const char *sql)
-{
-    static const char mark[] = "GROUP BY '" BRUME_WALK_ALL "'";
-    for (const char *at; (at = strstr(sql, mark)); sql = at + strlen(mark))
-        fprintf(out, "%.*sGROUP BY ALL", (int)(at - sql), sql);
-    fputs(sql, out);
 }
 
 /* A table as an item of WITH: its columns that can be read, and no others. */
@@ -239,7 +241,7 @@ brume_status brume_public_query_print(const brume_public_query *query, const bru
     for (size_t i = 0; i < catalog->table_count; i++)
         put_table(out, i, &catalog->tables[i], tables[i]);
     fputs(" SELECT * FROM (", out);
-    put_query(out, query->sql);
+    fputs(query->sql, out);
     fputs(") AS q (", out);
     for (size_t i = 0; i < query->output_count; i++)
         fprintf(out, "%s\"o%zu\"", i ? ", " : "", i);

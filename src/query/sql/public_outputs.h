@@ -19,7 +19,10 @@ BRUME_MUST_USE brume_status brume_public_outputs(const PgQuery__SelectStmt *sele
                                                  const brume_catalog *catalog, char ***names,
                                                  size_t *count, brume_error *error);
 
-/* The statement that a tree is, printed anew. */
+/* The name that PostgreSQL gives an output; it belongs to the tree. */
+const char *brume_public_output_name(const PgQuery__ResTarget *target);
+
+/* The statement that a tree is, printed anew; GROUP BY ALL as DuckDB has it. */
 BRUME_MUST_USE brume_status brume_public_text(const PgQuery__ParseResult *tree, char **text,
                                               brume_error *error);
 
