@@ -20,7 +20,7 @@ typedef struct brume_shown {
     brume_value value;
     brume_interval interval;
     bool has_interval;
-    bool too_few; /* values for a mean or a spread: it is NULL */
+    bool too_few; /* values for a mean, a spread or a quantile: it is NULL */
 } brume_shown;
 
 brume_shown brume_present_show(const brume_present_source *source, size_t aggregate, size_t group,

@@ -488,6 +488,10 @@ static brume_shown show_selection(const brume_present_source *source,
                                 : number_value((double)chosen * value->step);
     out.has_interval = beta >= INTERVAL_BETA &&
                        brume_drawn_interval(plan, drawn, from->selection, group, ends);
+    const brume_measure *measure = &plan->measures[from->selection];
+    if (out.has_interval && measure->low < measure->high && ends[0] <= measure->low &&
+        ends[1] >= measure->high)
+        return too_few(); /* it may be anything that the bounds allow */
     if (out.has_interval)
         out.interval =
             (brume_interval){(double)ends[0] * value->step, (double)ends[1] * value->step};
