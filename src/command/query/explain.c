@@ -222,6 +222,18 @@ static void write_limit(FILE *out, const json_t *explanation, const json_t *one,
     snprintf(before, sizeof line, "%s", line);
 }
 
+/* What limits are mostly on: "visits", or "groups" where they are on nothing else. */
+static const char *limited_word(const json_t *explanation)
+{
+    const json_t *list = json_object_get(explanation, "limit_plan");
+    bool groups = json_array_size(list) > 0;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        groups = groups &&
+                 strcmp(json_string_value(json_object_get(json_array_get(list, i), "statistic")),
+                        "groups") == 0;
+    return groups ? "groups" : word_of(explanation, "rows");
+}
+
 /* Are all limits known, of this question or from earlier ones? */
 static bool is_known(const json_t *explanation)
 {
@@ -254,7 +266,7 @@ static void write_bars(FILE *out, const json_t *explanation)
                 "%s: between ± %s and ± %s, depending on how much one %s has, and longer where "
                 "some have more than 100 %s; 'brume limits' buys the answer to that alone",
                 name, rounded(json_array_get(bar, 0)).text, rounded(json_array_get(bar, 1)).text,
-                word_of(explanation, "unit"), word_of(explanation, "rows"));
+                word_of(explanation, "unit"), limited_word(explanation));
         else if (json_is_null(bar) && known)
             brume_write_sentence(out,
                                  "%s: how far off it may be depends on the data, and comes with "

@@ -289,14 +289,10 @@ static bool is_barred(const brume_query_answer *answer, size_t cell)
            !is_too_few(answer, cell) && !isnan(brume_query_answer_bar(answer, cell));
 }
 
-/* The bar of a cell that is too few, which has no decimals to follow; nothing where there is none.
- */
+/* The bar of a cell without a number to read; nothing where there is none. */
 static number_texts bar_alone(double error)
 {
-    number_texts out = {"", ""};
-    if (!isnan(error))
-        brume_text_group(brume_rounded_up(error).text, out.error, sizeof out.error);
-    return out;
+    return isnan(error) ? (number_texts){"", ""} : number_and_error(0, error);
 }
 
 static void write_cells(brume_table *table, const brume_query_answer *answer, size_t row)
