@@ -453,15 +453,15 @@ static brume_status inspect_file(const brume_call *call, const char *location, i
 
 /* ---- the tables of a policy file ---- */
 
-typedef struct looking {
+typedef struct table_look {
     brume_engine *engine;
     const brume_tables *tables;
     json_t *out; /* what is found of the table */
     brume_error *error;
-} looking;
+} table_look;
 
 /* The one number that a SELECT gives. */
-static brume_status count_by(const looking *from, const char *sql, json_int_t *count)
+static brume_status count_by(const table_look *from, const char *sql, json_int_t *count)
 {
     const brume_wire wire = BRUME_WIRE_INTEGER;
     brume_rows *rows = NULL;
@@ -488,7 +488,7 @@ static void write_literal(FILE *out, const char *text)
 }
 
 /* Count by a SELECT, which is taken over, and keep the number as a member. */
-static brume_status keep_count(const looking *from, json_t *to, const char *name, char *sql)
+static brume_status keep_count(const table_look *from, json_t *to, const char *name, char *sql)
 {
     json_int_t count = 0;
     if (!sql)
@@ -523,7 +523,7 @@ static const char *bound_text(brume_type type, const char *bound, char text[80])
 }
 
 /* Values outside the bounds, and beyond the domain, of one column. */
-static brume_status look_at_column(const looking *from, const char *table,
+static brume_status look_at_column(const table_look *from, const char *table,
                                    const brume_policy_column *column)
 {
     json_t *one = json_pack("{s:s}", "column", column->name);
@@ -566,7 +566,8 @@ static brume_status look_at_column(const looking *from, const char *table,
 }
 
 /* Rows whose key finds no parent, and keys that several rows of the parent have. */
-static brume_status look_at_link(const looking *from, const char *table, const brume_policy *policy)
+static brume_status look_at_link(const table_look *from, const char *table,
+                                 const brume_policy *policy)
 {
     size_t parent = brume_tables_find(from->tables, policy->parent);
     const char *other = brume_engine_table(from->engine, parent);
@@ -588,7 +589,8 @@ static brume_status look_at_link(const looking *from, const char *table, const b
     return status;
 }
 
-static brume_status look_at_unit(const looking *from, const char *table, const brume_policy *policy)
+static brume_status look_at_unit(const table_look *from, const char *table,
+                                 const brume_policy *policy)
 {
     char *unit = brume_engine_quote(policy->unit);
     brume_status status = unit ? BRUME_OK : brume_no_memory(from->error, NULL);
@@ -607,7 +609,7 @@ static brume_status look_at_unit(const looking *from, const char *table, const b
     return status;
 }
 
-static brume_status look_at_table(looking *from, size_t index, json_t *list)
+static brume_status look_at_table(table_look *from, size_t index, json_t *list)
 {
     const brume_table_policy *one = &from->tables->list[index];
     const char *table = brume_engine_table(from->engine, index);
@@ -630,7 +632,7 @@ static brume_status look(const brume_policy_file *file, json_t *list, brume_erro
     size_t count = file->tables->count;
     brume_source *sources = calloc(count + 1, sizeof *sources);
     brume_column **columns = calloc(count + 1, sizeof *columns);
-    looking from = {.tables = file->tables, .error = error};
+    table_look from = {.tables = file->tables, .error = error};
     brume_status status = sources && columns ? BRUME_OK : brume_no_memory(error, NULL);
     for (size_t i = 0; status == BRUME_OK && i < count; i++) {
         brume_dialect dialect;

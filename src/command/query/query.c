@@ -192,12 +192,13 @@ static brume_status run_for(brume_call *call, brume_query_answer **only, brume_e
     with.target = brume_call_target(call, &target) ? &target : NULL;
     BRUME_TRY(brume_call_check_price(call, error));
     BRUME_TRY(brume_call_watch(call, &with.watch, error));
-    BRUME_TRY(brume_call_open_bits(call, &with.bits, error));
     brume_status status = brume_script_open(call, &all, error);
     if (status == BRUME_OK)
         status = brume_plot_open(call, &with.plot, error);
     if (status == BRUME_OK)
         status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &with.ledger, error);
+    if (status == BRUME_OK)
+        status = brume_call_open_bits(call, &with.bits, error);
     if (status == BRUME_OK)
         status = ask_script(call, &with, &all, only, error);
     brume_plot_close(&with.plot);
