@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-BRUME = sys.argv[1]
+BRUME = os.path.abspath(sys.argv[1])
 LEDGERS = int(sys.argv[3]) if len(sys.argv) > 3 else 100
 EPSILON = float(sys.argv[4]) if len(sys.argv) > 4 else 0.3
 WARDS = {"emergency": 30, "surgery": 15, "cardiology": 15, "maternity": 1.2, "dialysis": 2, "oncology": 6,
