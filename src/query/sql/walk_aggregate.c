@@ -323,7 +323,7 @@ static brume_formula_node walk_joint(brume_walk_outer *o, const PgQuery__FuncCal
                                      "the aggregate takes two arguments");
     brume_node y = argument_of(o, call, call->args[0], true);
     brume_node x = y ? argument_of(o, call, call->args[1], true) : NULL;
-    if (!check_argument(o, name, y) || !check_argument(o, name, x))
+    if (!y || !x || !check_argument(o, name, y) || !check_argument(o, name, x))
         return NULL;
     brume_aggregate aggregate = {
         .kind = kind, .argument = where_both(builder, y, x), .other = where_both(builder, x, y)};
