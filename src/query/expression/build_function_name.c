@@ -285,9 +285,9 @@ static brume_node build_pad(brume_builder *builder, const char *name, brume_oper
     if (!fill || !*fill || strlen(fill) * (size_t)width >= sizeof filled)
         return brume_build_fail(builder, BRUME_EUNSUPPORTED, "write lpad(x, 5, '0')",
                                 "%s needs a short constant that fills up", name);
-    size_t length_of_fill = strlen(fill);
-    for (long i = 0; i < width; i++)
-        memcpy(filled + (size_t)i * length_of_fill, fill, length_of_fill);
+    size_t each = strlen(fill);
+    for (size_t at = 0; at < each * (size_t)width; at += each)
+        snprintf(filled + at, sizeof filled - at, "%s", fill);
     brume_node fills = brume_build_literal(builder, (brume_type){BRUME_TYPE_TEXT, 0, 0}, filled);
     if (!left)
         return call(builder, "left", joined(builder, text, fills), arguments[1]);
