@@ -139,6 +139,35 @@ static const char *const questions[] = {
     "SELECT ward, COUNT(*) FROM visits WHERE day < DATE '2024-03-15' GROUP BY ward",
     "SELECT COUNT(*), SUM(n) FROM (SELECT person, CLAMP(COUNT(*), 0, 4) AS n FROM visits "
     "GROUP BY person) AS p WHERE n BETWEEN 1 AND 5",
+    /* timelines: the same rows come first on both, whatever ties there are */
+    "SELECT ward, COUNT(*), SUM(age) FROM (SELECT DISTINCT ON (person) person, ward, age FROM visits "
+    "ORDER BY person, day DESC) t GROUP BY ward",
+    "SELECT n, COUNT(*), SUM(age), COUNT(before) FROM (SELECT age, ROW_NUMBER() OVER (PARTITION BY person "
+    "ORDER BY ward) AS n, LAG(ward) OVER (PARTITION BY person ORDER BY day NULLS FIRST) AS before FROM "
+    "visits) t GROUP BY n",
+    "SELECT a, b, COUNT(*), COUNT(f), COUNT(l) FROM (SELECT CLAMP(SUM(age) OVER (PARTITION BY person ORDER "
+    "BY day), 0, 99) / 9 AS a, CLAMP(AVG(age) OVER (PARTITION BY person ORDER BY day ROWS BETWEEN 2 "
+    "PRECEDING AND 1 FOLLOWING), 0, 99) > 40 AS b, FIRST_VALUE(weight) OVER (PARTITION BY person ORDER BY "
+    "ward) AS f, LAST_VALUE(weight) OVER (PARTITION BY person ORDER BY ward) AS l FROM visits) t GROUP BY "
+    "a, b",
+    "SELECT r, d, q, COUNT(*), SUM(CLAMP(later, 0, 99)) FROM (SELECT RANK() OVER (PARTITION BY person ORDER "
+    "BY ward DESC) AS r, DENSE_RANK() OVER (PARTITION BY person ORDER BY ward) AS d, NTILE(3) OVER "
+    "(PARTITION BY person ORDER BY age) AS q, LEAD(age, 2, 7) OVER (PARTITION BY person ORDER BY weight) AS "
+    "later FROM visits) t GROUP BY r, d, q",
+    "SELECT ward, COUNT(*) FROM (SELECT DISTINCT person, ward FROM visits) t GROUP BY ward",
+    "SELECT COUNT(*) FILTER (WHERE EXISTS (SELECT 1 FROM visits b WHERE b.person = a.person AND b.day > "
+    "a.day AND b.day <= a.day + INTERVAL '30 days')), COUNT(*) FROM visits a",
+    "SELECT CASE WHEN person IN (SELECT person FROM visits WHERE age > 60) THEN 'old' ELSE 'young' END AS k, "
+    "COUNT(*) FROM visits GROUP BY 1",
+    "SELECT ward, SUM(CLAMP(n, 0, 9)), SUM(CLAMP(oldest, 0, 99)) FROM (SELECT ward, (SELECT COUNT(*) FROM "
+    "visits b WHERE b.person = a.person AND b.ward = a.ward AND b.age > 30) AS n, (SELECT MAX(b.age) FROM "
+    "visits b WHERE b.person = a.person) AS oldest FROM visits a) t GROUP BY ward",
+    "SELECT long, COUNT(*), SUM(CLAMP(days, 0, 999)) FROM (SELECT CAST(day AS timestamp) - LAG(CAST(day AS "
+    "timestamp)) OVER (PARTITION BY person ORDER BY day) > INTERVAL '30 days' AS long, EXTRACT(day FROM "
+    "CAST(day AS timestamp) - TIMESTAMP '2020-01-01 10:11:12') AS days FROM visits) t GROUP BY long",
+    "SELECT EXTRACT(year FROM age(day, DATE '1999-02-28')) AS y, COUNT(*), SUM(CLAMP(EXTRACT(month FROM "
+    "age(DATE '2021-03-31', day)), -11, 11)), SUM(CLAMP(date_diff('month', DATE '2019-05-31', day), 0, 99)) "
+    "FROM visits GROUP BY 1",
 };
 
 static void compare_answers(uint64_t max_groups, uint64_t max_rows)

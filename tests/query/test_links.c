@@ -277,6 +277,23 @@ static void a_units_rows_are_a_function_of_its_view(void **state)
         "SELECT g, COUNT(*) FROM label, lines WHERE x = lx GROUP BY g",
         "SELECT s, x, COUNT(*) FROM lines JOIN orders ON lorder = okey GROUP BY ROLLUP (s, x)",
         "SELECT q, COUNT(*) FROM (SELECT lorder, COUNT(*) AS q FROM lines GROUP BY lorder) t GROUP BY q",
+        /* subqueries in expressions */
+        "SELECT n, q, COUNT(*) FROM (SELECT n, CASE WHEN EXISTS (SELECT 1 FROM orders WHERE ocust = ckey "
+        "AND s = 1) THEN 1 ELSE 0 END AS q FROM customer) t GROUP BY n, q",
+        "SELECT x, CASE WHEN EXISTS (SELECT 1 FROM orders WHERE lorder = okey AND s > x) THEN 1 ELSE 2 "
+        "END AS q, COUNT(*) FROM lines GROUP BY x, 2",
+        "SELECT x, CASE WHEN NOT lorder IN (SELECT okey FROM orders WHERE s = 1) THEN 1 ELSE 2 END AS "
+        "q, COUNT(*) FROM lines GROUP BY x, 2",
+        "SELECT a.x, COUNT(*) FROM lines a WHERE a.x = 1 OR EXISTS (SELECT 1 FROM lines b WHERE "
+        "a.lorder = b.lorder AND b.x + 1 > a.x) GROUP BY a.x",
+        "SELECT n, q, COUNT(*) FROM (SELECT n, (SELECT COUNT(*) FROM orders WHERE ocust = "
+        "customer.ckey) AS q FROM customer) t GROUP BY n, q",
+        "SELECT x, q, COUNT(*) FROM (SELECT x, (SELECT MAX(o.s) FROM orders o WHERE o.okey = l.lorder) "
+        "AS q FROM lines l) t GROUP BY x, q",
+        "SELECT s, q, COUNT(*) FROM (SELECT s, (SELECT SUM(b.x) FROM lines b WHERE b.lorder = o.okey "
+        "AND b.x = o.s) AS q FROM orders o) t GROUP BY s, q",
+        "SELECT x, COUNT(*) FROM lines l WHERE x = (SELECT MAX(b.x) FROM lines b WHERE b.lorder = "
+        "l.lorder) GROUP BY x",
         /* timelines: proofs/unit-local.md */
         "SELECT x, q, COUNT(*) FROM (SELECT x, ROW_NUMBER() OVER (PARTITION BY lorder ORDER BY x DESC) "
         "AS q FROM lines) t GROUP BY x, q",
@@ -366,6 +383,11 @@ static void wrong_units_are_found(void **state)
         "c.ckey ORDER BY o.okey, o.s, c.unit) t",
         "SELECT min(unit), s FROM (SELECT DISTINCT c.unit, o.s FROM $1 o JOIN $0 c ON o.ocust = c.ckey) "
         "t GROUP BY unit // 4, s",
+        /* a column that says whether another unit's row matches, and one that counts these */
+        "SELECT c.unit, CAST(EXISTS (SELECT 1 FROM $1 p WHERE p.okey = l.lorder AND p.s = 1) AS BIGINT) "
+        "FROM $2 l JOIN $1 o ON l.lorder = o.okey JOIN $0 c ON o.ocust = c.ckey",
+        "SELECT c.unit, (SELECT count(*) FROM $1 p WHERE p.okey = o.okey) FROM $1 o JOIN $0 c ON o.ocust "
+        "= c.ckey",
         /* groups by the key of a link, without the unit */
         "SELECT min(c.unit), count(*) FROM $2 l JOIN $1 o ON l.lorder = o.okey JOIN $0 c ON o.ocust "
         "= c.ckey GROUP BY l.lorder",
@@ -420,6 +442,13 @@ static void what_would_mix_units_is_refused(void **state)
         "SELECT COUNT(*) FROM label LEFT JOIN lines ON x = lx",
         "SELECT COUNT(*) FROM (SELECT x, COUNT(*) FROM lines GROUP BY x) t",
         "SELECT COUNT(*) FROM (SELECT x, ROW_NUMBER() OVER (ORDER BY x) AS q FROM lines) t",
+        "SELECT SUM(CASE WHEN EXISTS (SELECT 1 FROM lines WHERE x = s) THEN 1 ELSE 0 END) FROM orders",
+        "SELECT SUM(CASE WHEN s IN (SELECT x FROM lines) THEN 1 ELSE 0 END) FROM orders",
+        "SELECT COUNT(*) FROM (SELECT (SELECT MAX(l.x) FROM lines l WHERE l.x = o.s) FROM orders o) t",
+        "SELECT COUNT(*) FROM (SELECT (SELECT MAX(l.x) FROM lines l WHERE l.lorder > o.okey) FROM orders "
+        "o) t",
+        "SELECT COUNT(*) FROM (SELECT (SELECT COUNT(*) FROM lines l WHERE l.lorder = o.okey AND l.x < "
+        "o.s) FROM orders o) t",
         "SELECT COUNT(*) FROM (SELECT x, ROW_NUMBER() OVER (PARTITION BY x) AS q FROM lines) t",
         "SELECT COUNT(*) FROM (SELECT x, SUM(x) OVER (PARTITION BY unit // 2) AS q FROM lines, orders, "
         "customer WHERE lorder = okey AND ocust = ckey) t",

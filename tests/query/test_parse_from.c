@@ -68,13 +68,13 @@ static void semi_joins_compare_units_and_say_what_they_charge(void **state)
          BRUME_EUNSUPPORTED, "need a unit on both sides", "column as unit"},
         {"people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.patient = p.patient)",
          BRUME_EUNSUPPORTED, "need a unit on both sides", NULL},
-        {"visits v WHERE age > 3 OR EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient)",
-         BRUME_EUNSUPPORTED, "a subquery in an expression", "joined by AND"},
-        {"visits v WHERE CASE WHEN EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient) "
+        {"visits v WHERE age > 3 OR EXISTS (SELECT 1 FROM patients p WHERE p.patient > v.patient)",
+         BRUME_EUNSUPPORTED, "must compare the units", "UNIT"},
+        {"visits v WHERE CASE WHEN EXISTS (SELECT 1 FROM patients p WHERE p.patient > v.patient) "
          "THEN true ELSE false END",
-         BRUME_EUNSUPPORTED, "a subquery in an expression", "joined by AND"},
+         BRUME_EUNSUPPORTED, "must compare the units", "UNIT"},
         {"visits v WHERE age = (SELECT 3 FROM patients p WHERE p.patient = v.patient)",
-         BRUME_EUNSUPPORTED, "a subquery in an expression", NULL},
+         BRUME_EUNSUPPORTED, "a subquery for a value", "MIN"},
         {"visits v WHERE age > ALL (SELECT patient FROM patients)", BRUME_EUNSUPPORTED,
          "a subquery in an expression", NULL},
         {"visits v WHERE EXISTS (SELECT COUNT(*) FROM patients p WHERE p.patient = v.patient)",

@@ -62,6 +62,68 @@ bool brume_build_is_dated(brume_node node)
     return node->bounded && node->bounds.low > whole.low && node->bounds.high < whole.high;
 }
 
+/* Intervals are compared with intervals, and chosen among and added to them. To everything else
+ * they are no numbers, though they are kept as such; *result: the node is an interval too. */
+static bool check_durations(brume_builder *builder, brume_operation operation,
+                            const brume_node *arguments, size_t count, bool *result)
+{
+    size_t durations = 0, others = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (operation == BRUME_OPERATION_CASE && i % 2 == 0 && i + 1 < count)
+            continue; /* a condition */
+        durations += arguments[i] && arguments[i]->duration;
+        others += arguments[i] && !arguments[i]->duration && !brume_build_is_null(arguments[i]);
+    }
+    *result = durations > 0;
+    bool good = false;
+    switch (operation) {
+    case BRUME_OPERATION_EQUAL:
+    case BRUME_OPERATION_NOT_EQUAL:
+    case BRUME_OPERATION_LESS:
+    case BRUME_OPERATION_LESS_EQUAL:
+    case BRUME_OPERATION_GREATER:
+    case BRUME_OPERATION_GREATER_EQUAL:
+    case BRUME_OPERATION_DISTINCT:
+    case BRUME_OPERATION_NOT_DISTINCT:
+    case BRUME_OPERATION_BETWEEN:
+    case BRUME_OPERATION_NOT_BETWEEN:
+    case BRUME_OPERATION_IN:
+    case BRUME_OPERATION_NOT_IN:
+        *result = false;
+        good = others == 0;
+        break;
+    case BRUME_OPERATION_IS_NULL:
+    case BRUME_OPERATION_IS_NOT_NULL:
+        *result = false;
+        good = true;
+        break;
+    case BRUME_OPERATION_ADD:
+    case BRUME_OPERATION_SUBTRACT:
+    case BRUME_OPERATION_CASE:
+    case BRUME_OPERATION_COALESCE:
+    case BRUME_OPERATION_NULLIF:
+    case BRUME_OPERATION_GREATEST:
+    case BRUME_OPERATION_LEAST:
+        good = others == 0;
+        break;
+    case BRUME_OPERATION_CAST: /* to a decimal of other digits: brume_walk_node refuses others */
+    case BRUME_OPERATION_NEGATE:
+    case BRUME_OPERATION_ABS:
+        good = true;
+        break;
+    default:
+        break;
+    }
+    if (durations == 0 || good)
+        return true;
+    brume_build_fail(
+        builder, BRUME_EUNSUPPORTED,
+        "compare it with INTERVAL '30 days', or take EXTRACT(epoch FROM a - b), which is "
+        "a number of seconds",
+        "'%s' is not defined for intervals", brume_operation_word(operation));
+    return false;
+}
+
 brume_expression *brume_build_node(brume_builder *builder, brume_operation operation,
                                    brume_type type, const brume_node *arguments, size_t count)
 {
@@ -86,6 +148,9 @@ brume_expression *brume_build_node(brume_builder *builder, brume_operation opera
                          BRUME_LIMIT_DEPTH, BRUME_LIMIT_NODES);
         return NULL;
     }
+    bool duration = false;
+    if (!check_durations(builder, operation, arguments, count, &duration))
+        return NULL;
     size_t own_work = brume_text_work(operation, arguments, count);
     work += own_work;
     builder->work += own_work;
@@ -108,6 +173,7 @@ brume_expression *brume_build_node(brume_builder *builder, brume_operation opera
                                .bounds = brume_type_bounds(type),
                                .nullable = nullable,
                                .bounded = bounded,
+                               .duration = duration,
                                .inexact_key = inexact,
                                .depth = depth + 1,
                                .size = size,

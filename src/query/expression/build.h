@@ -36,6 +36,19 @@ brume_node brume_build_fail(brume_builder *builder, brume_status status, const c
 brume_expression *brume_build_node(brume_builder *builder, brume_operation operation,
                                    brume_type type, const brume_node *arguments, size_t count);
 
+/* What every value of `node` is known to lie within, by more than its operations say. */
+brume_node brume_build_within(brume_builder *builder, brume_node node, brume_wide low,
+                              brume_wide high);
+
+/* Intervals (`duration`): a constant, of months of 30 days as they are compared; a - b of times; a
+ * field of one; and the years or months of age(a, b). */
+brume_node brume_build_duration(brume_builder *builder, int64_t months, int64_t days,
+                                int64_t microseconds);
+brume_node brume_build_elapsed(brume_builder *builder, brume_node a, brume_node b);
+brume_node brume_build_duration_field(brume_builder *builder, const char *field, brume_node node);
+brume_node brume_build_age_field(brume_builder *builder, const char *field, brume_node a,
+                                 brume_node b);
+
 /* Bounds of the whole type. */
 brume_bounds brume_type_bounds(brume_type type);
 

@@ -288,14 +288,15 @@ brume_node brume_build_arithmetic(brume_builder *builder, brume_operation operat
             return node;
         }
     }
+    if (operation == BRUME_OPERATION_SUBTRACT && brume_type_is_time(a->type) &&
+        brume_type_is_time(b->type))
+        return brume_build_elapsed(builder, a, b);
     if (!brume_type_is_number(a->type) || !brume_type_is_number(b->type)) {
         char left[BRUME_TYPE_NAME_SIZE], right[BRUME_TYPE_NAME_SIZE];
-        bool times = a->type.kind == BRUME_TYPE_TIMESTAMP && b->type.kind == BRUME_TYPE_TIMESTAMP;
-        return brume_build_fail(
-            builder, BRUME_EUNSUPPORTED,
-            times ? "use extract(epoch from a) - extract(epoch from b)" : "CAST the operands",
-            "'%s' is not defined for %s and %s", brume_operation_word(operation),
-            brume_type_name(a->type, left), brume_type_name(b->type, right));
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "CAST the operands",
+                                "'%s' is not defined for %s and %s",
+                                brume_operation_word(operation), brume_type_name(a->type, left),
+                                brume_type_name(b->type, right));
     }
     bool any_double = a->type.kind == BRUME_TYPE_DOUBLE || b->type.kind == BRUME_TYPE_DOUBLE;
     bool any_decimal = a->type.kind == BRUME_TYPE_DECIMAL || b->type.kind == BRUME_TYPE_DECIMAL;

@@ -276,6 +276,27 @@ static brume_node build_texts(brume_builder *builder, brume_operation operation,
     return node;
 }
 
+/* LEAST(n, 100) is at most 100, since that is never NULL. It is bounded if something like it says
+ * so and nothing else can be below 0, which is more than a type says: a count is not. */
+static void take_least(brume_expression *node, const brume_node *all, size_t count)
+{
+    if (!brume_type_is_number(node->type))
+        return;
+    bool real = node->type.kind == BRUME_TYPE_DOUBLE, capped = false, low = true;
+    for (size_t i = 0; i < count; i++) {
+        low = low &&
+              (all[i]->bounded || (real ? all[i]->bounds.real_low >= 0 : all[i]->bounds.low >= 0));
+        if (all[i]->nullable)
+            continue;
+        capped = capped || all[i]->bounded;
+        if (all[i]->bounds.high < node->bounds.high)
+            node->bounds.high = all[i]->bounds.high;
+        if (all[i]->bounds.real_high < node->bounds.real_high)
+            node->bounds.real_high = all[i]->bounds.real_high;
+    }
+    node->bounded = node->bounded || (capped && low);
+}
+
 brume_node brume_build_choice(brume_builder *builder, brume_operation operation,
                               const brume_node *arguments, size_t count)
 {
@@ -305,6 +326,8 @@ brume_node brume_build_choice(brume_builder *builder, brume_operation operation,
         return node;
     }
     take_hull(node, all, count);
+    if (operation == BRUME_OPERATION_LEAST)
+        take_least(node, all, count);
     node->nullable = true;
     for (size_t i = 0; i < count; i++)
         node->nullable = node->nullable && all[i]->nullable;

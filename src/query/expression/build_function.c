@@ -101,7 +101,7 @@ static brume_node refuse(brume_builder *builder, const char *name)
         {"now", "write the date as a constant: answers must not depend on the clock"},
         {"current_date", "write the date as a constant: answers must not depend on the clock"},
         {"random", "rows must not depend on chance: brume adds the noise"},
-        {"age", "use extract(epoch from a) - extract(epoch from b), or subtract dates"},
+        {"age", "write EXTRACT(year FROM age(a, b)) or EXTRACT(month FROM age(a, b)); else a - b"},
         {"concat_ws", "write a || ', ' || b, with COALESCE where one may be NULL"},
         {"generate_series", "functions that make rows are not supported"},
         {"unnest", "functions that make rows are not supported"},
@@ -135,6 +135,16 @@ brume_node brume_build_function(brume_builder *builder, const char *name,
     const brume_function *function = find(name);
     if (!function)
         return refuse(builder, name);
+    bool part = function->operation == BRUME_OPERATION_EXTRACT && count == 2;
+    for (size_t i = 0; i < count; i++)
+        if (arguments[i]->duration && part)
+            return brume_build_duration_field(builder, brume_argument_constant(arguments[0]),
+                                              arguments[i]);
+        else if (arguments[i]->duration && strcmp(name, "abs") != 0 &&
+                 strcmp(name, "ifnull") != 0 && strcmp(name, "nvl") != 0)
+            return brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                                    "take EXTRACT(epoch FROM a - b), which is a number of seconds",
+                                    "%.40s is not defined for intervals", name);
     if (count < function->least || count > function->most)
         return brume_build_fail(builder, BRUME_EARGUMENT, NULL, "%s does not take %zu arguments",
                                 name, count);

@@ -139,6 +139,15 @@ static brume_node day_of(brume_builder *builder, const char *unit, brume_node ti
     return time ? brume_build_cast(builder, time, DATE) : NULL;
 }
 
+/* The days of a date or timestamp; false: it lies within no declared bounds. */
+static bool days_of(brume_node time, brume_wide *low, brume_wide *high)
+{
+    brume_wide day = time->type.kind == BRUME_TYPE_DATE ? 1 : (brume_wide)86400 * 1000000;
+    *low = time->bounds.low / day - 1;
+    *high = time->bounds.high / day + 1;
+    return brume_build_is_dated(time);
+}
+
 static brume_node build_difference(brume_builder *builder, const char *name,
                                    brume_operation operation, const brume_node *arguments,
                                    size_t count)
@@ -146,9 +155,11 @@ static brume_node build_difference(brume_builder *builder, const char *name,
     static const struct {
         const char *name, *size; /* seconds of it, or how many of it a year has */
         int kind;                /* 0 by the calendar, 1 by days, 2 by the clock */
+        int days, seconds;       /* that it has at least */
     } units[] = {
-        {"year", "1", 0}, {"quarter", "4", 0}, {"month", "12", 0},  {"week", "7", 1},
-        {"day", "1", 1},  {"hour", "3600", 2}, {"minute", "60", 2}, {"second", "1", 2},
+        {"year", "1", 0, 365, 0},   {"quarter", "4", 0, 90, 0}, {"month", "12", 0, 28, 0},
+        {"week", "7", 1, 7, 0},     {"day", "1", 1, 1, 0},      {"hour", "3600", 2, 1, 3600},
+        {"minute", "60", 2, 1, 60}, {"second", "1", 2, 1, 1},
     };
     (void)operation;
     (void)count;
@@ -178,10 +189,171 @@ static brume_node build_difference(brume_builder *builder, const char *name,
     }
     brume_node between =
         brume_build_arithmetic(builder, BRUME_OPERATION_SUBTRACT, number[1], number[0]);
-    if (!between || strcmp(units[i].name, "week") != 0)
+    if (between && strcmp(units[i].name, "week") == 0)
+        between = brume_build_arithmetic(builder, BRUME_OPERATION_DIVIDE, between,
+                                         brume_build_number(builder, units[i].size));
+    brume_wide low[2], high[2];
+    bool dated = days_of(ends[0], &low[0], &high[0]) & days_of(ends[1], &low[1], &high[1]);
+    if (!between || !dated)
         return between;
-    return brume_build_arithmetic(builder, BRUME_OPERATION_DIVIDE, between,
-                                  brume_build_number(builder, units[i].size));
+    /* The least number of days that a unit has, and one boundary more than whole units fit. */
+    brume_wide most = high[1] - low[0], least = low[1] - high[0];
+    brume_wide days = units[i].days, times = units[i].kind == 2 ? 86400 / units[i].seconds : 1;
+    return brume_build_within(builder, between, least * times / days - 1, most * times / days + 1);
+}
+
+/* ---- intervals ---- */
+
+/* Seconds of a time between any two of which there are less than 10^12. */
+static const brume_type SECONDS = {BRUME_TYPE_DECIMAL, 18, 6};
+
+static brume_node with_duration(brume_builder *builder, brume_node node, bool duration)
+{
+    brume_expression *copy = node ? brume_arena_copy(builder->arena, node, sizeof *node) : NULL;
+    if (!copy)
+        return node ? brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory") : NULL;
+    copy->duration = duration;
+    return copy;
+}
+
+brume_node brume_build_within(brume_builder *builder, brume_node node, brume_wide low,
+                              brume_wide high)
+{
+    brume_expression *copy = node ? brume_arena_copy(builder->arena, node, sizeof *node) : NULL;
+    if (!copy)
+        return node ? brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory") : NULL;
+    copy->bounded = true;
+    copy->bounds.low = low > node->bounds.low ? low : node->bounds.low;
+    copy->bounds.high = high < node->bounds.high ? high : node->bounds.high;
+    return copy;
+}
+
+brume_node brume_build_duration(brume_builder *builder, int64_t months, int64_t days,
+                                int64_t microseconds)
+{
+    enum { DAY = 86400, MILLION = 1000000 };
+    char text[64];
+    brume_wide total = ((brume_wide)months * 30 + days) * DAY * MILLION + microseconds;
+    brume_wide size = total < 0 ? -total : total;
+    snprintf(text, sizeof text, "%s%lld.%06lld", total < 0 ? "-" : "", (long long)(size / MILLION),
+             (long long)(size % MILLION));
+    return with_duration(builder, brume_build_literal(builder, SECONDS, text), true);
+}
+
+/* The seconds since 1970. */
+static brume_node epoch_of(brume_builder *builder, brume_node time)
+{
+    return call(builder, "extract", brume_build_untyped(builder, "epoch"), time);
+}
+
+brume_node brume_build_elapsed(brume_builder *builder, brume_node a, brume_node b)
+{
+    brume_node between = brume_build_arithmetic(builder, BRUME_OPERATION_SUBTRACT,
+                                                epoch_of(builder, a), epoch_of(builder, b));
+    return with_duration(builder, brume_build_cast(builder, between, SECONDS), true);
+}
+
+/* `size` seconds as a whole number of the larger field that it is part of, and how many of it there
+ * are: towards 0, as PostgreSQL and DuckDB cut an interval. */
+static brume_node whole_field(brume_builder *builder, brume_node seconds, const char *size,
+                              const char *part)
+{
+    brume_node zero = brume_build_number(builder, "0");
+    brume_node both[] = {seconds, zero};
+    brume_node cut = zero ? brume_build_function(builder, "trunc", both, 2) : NULL;
+    brume_node whole = cut ? brume_build_cast(builder, cut, BIGINT) : NULL;
+    if (whole && part)
+        whole = brume_build_arithmetic(builder, BRUME_OPERATION_REMAINDER, whole,
+                                       brume_build_number(builder, part));
+    if (whole && size)
+        whole = brume_build_arithmetic(builder, BRUME_OPERATION_DIVIDE, whole,
+                                       brume_build_number(builder, size));
+    return whole ? brume_build_cast(builder, whole, (brume_type){BRUME_TYPE_DECIMAL, 12, 0}) : NULL;
+}
+
+brume_node brume_build_duration_field(brume_builder *builder, const char *field, brume_node node)
+{
+    static const struct {
+        const char *name, *size, *part;
+    } fields[] = {{"day", "86400", NULL}, {"hour", "3600", "86400"}, {"minute", "60", "3600"}};
+    brume_node seconds = with_duration(builder, node, false);
+    if (field && strcasecmp(field, "epoch") == 0)
+        return seconds;
+    for (size_t i = 0; seconds && field && i < sizeof fields / sizeof *fields; i++)
+        if (strcasecmp(field, fields[i].name) == 0)
+            return whole_field(builder, seconds, fields[i].size, fields[i].part);
+    return brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                            "use epoch, day, hour or minute; years and months: EXTRACT(year FROM "
+                            "age(a, b))",
+                            "an interval between two times has no field '%.40s'",
+                            field ? field : "");
+}
+
+/* Whole months from b to a, which is not before it: one less where a is earlier in its month. */
+static brume_node months_since(brume_builder *builder, brume_node a, brume_node b)
+{
+    brume_node number[2], rest[2], ends[] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        number[i] = calendar_number(builder, "month", "12", ends[i]);
+        brume_node month =
+            call(builder, "date_trunc", brume_build_untyped(builder, "month"), ends[i]);
+        rest[i] = month
+                      ? brume_build_arithmetic(builder, BRUME_OPERATION_SUBTRACT,
+                                               epoch_of(builder, ends[i]), epoch_of(builder, month))
+                      : NULL;
+        if (!number[i] || !rest[i])
+            return NULL;
+    }
+    brume_node parts[] = {brume_build_compare(builder, BRUME_OPERATION_LESS, rest[0], rest[1]),
+                          brume_build_number(builder, "1"), brume_build_number(builder, "0")};
+    brume_node between =
+        brume_build_arithmetic(builder, BRUME_OPERATION_SUBTRACT, number[0], number[1]);
+    brume_node early = parts[0] && parts[1] && parts[2] ? brume_build_case(builder, parts, 3)
+                                                        : NULL;
+    return between && early
+               ? brume_build_arithmetic(builder, BRUME_OPERATION_SUBTRACT, between, early)
+               : NULL;
+}
+
+brume_node brume_build_age_field(brume_builder *builder, const char *field, brume_node a,
+                                 brume_node b)
+{
+    bool year = field && strcasecmp(field, "year") == 0;
+    if (!a || !b)
+        return NULL;
+    if (!year && !(field && strcasecmp(field, "month") == 0))
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                                "use year or month; days and seconds between two times: a - b",
+                                "of age only the years and the months are known");
+    brume_node ends[] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        if (!ends[i]->untyped && !brume_type_is_time(ends[i]->type))
+            return brume_build_fail(builder, BRUME_EARGUMENT, "CAST it to date or timestamp",
+                                    "age needs two dates or timestamps");
+        ends[i] = ends[i]->untyped ? brume_build_convert(builder, ends[i], TIMESTAMP) : ends[i];
+        if (!ends[i])
+            return NULL;
+    }
+    brume_node forward = months_since(builder, ends[0], ends[1]);
+    brume_node backward = months_since(builder, ends[1], ends[0]);
+    brume_node parts[] = {
+        brume_build_compare(builder, BRUME_OPERATION_GREATER_EQUAL, ends[0], ends[1]), forward,
+        backward ? brume_build_unary(builder, BRUME_OPERATION_NEGATE, backward) : NULL};
+    brume_node months = parts[0] && parts[1] && parts[2] ? brume_build_case(builder, parts, 3)
+                                                         : NULL;
+    brume_node value =
+        months ? brume_build_arithmetic(builder,
+                                        year ? BRUME_OPERATION_DIVIDE : BRUME_OPERATION_REMAINDER,
+                                        months, brume_build_number(builder, "12"))
+               : NULL;
+    brume_wide low[2], high[2];
+    bool dated = days_of(ends[0], &low[0], &high[0]) & days_of(ends[1], &low[1], &high[1]);
+    if (value && year && dated) /* a year has 365 days at least */
+        value = brume_build_within(builder, value, (low[0] - high[1]) / 365 - 1,
+                                   (high[0] - low[1]) / 365 + 1);
+    if (value && !year)
+        value = brume_build_within(builder, value, -11, 11);
+    return value ? brume_build_cast(builder, value, (brume_type){BRUME_TYPE_DECIMAL, 6, 0}) : NULL;
 }
 
 /* ---- choices ---- */

@@ -42,9 +42,10 @@ typedef struct brume_expression {
     brume_bounds bounds;
     bool nullable;
     bool bounded;
-    bool untyped;      /* a quoted literal or NULL that no type was given yet */
-    bool inexact_key;  /* its last bit may depend on the machine (ln, exp, power): never a group key
-                        */
+    bool untyped;     /* a quoted literal or NULL that no type was given yet */
+    bool inexact_key; /* its last bit may depend on the machine (ln, exp, power): never a group key
+                       */
+    bool duration; /* an interval: the seconds between two times, with which SQL does not count */
     size_t max_length; /* TEXT: bytes at most */
     size_t work;       /* of the tree: see text_work.h */
     int depth;         /* of the tree */

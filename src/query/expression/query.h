@@ -79,6 +79,7 @@ typedef enum brume_join {
     BRUME_JOIN_FULL,
     BRUME_JOIN_SEMI, /* the rows of `left` that have a match in `right` */
     BRUME_JOIN_ANTI, /* those that have none */
+    BRUME_JOIN_MARK, /* all rows of `left`, and as the last column whether they have a match */
 } brume_join;
 
 /* Exact aggregates of one unit's rows, inside a per-unit subquery. */

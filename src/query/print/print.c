@@ -130,6 +130,52 @@ static const char *bind_steps(brume_printer *printer, const char *from)
     return from;
 }
 
+static bool holds(const brume_relation *relation, const brume_relation *part)
+{
+    return relation &&
+           (relation == part || holds(relation->left, part) || holds(relation->right, part));
+}
+
+/* Are all columns of the expression those of a relation in FROM? */
+static bool reads_only(const brume_expression *node, const brume_relation *from)
+{
+    if (node->operation == BRUME_OPERATION_COLUMN)
+        return holds(from, node->relation);
+    for (size_t i = 0; i < node->argument_count; i++)
+        if (!reads_only(node->arguments[i], from))
+            return false;
+    return true;
+}
+
+void brume_print_sides(brume_printer *printer, const brume_expression *condition,
+                       const brume_relation *relations[2], const char *from[2])
+{
+    brume_operation operation = condition->operation;
+    bool logic = operation == BRUME_OPERATION_AND || operation == BRUME_OPERATION_OR ||
+                 operation == BRUME_OPERATION_NOT;
+    for (size_t i = 0; i < condition->argument_count; i++) {
+        const brume_expression *part = condition->arguments[i];
+        if (logic) {
+            brume_print_sides(printer, part, relations, from);
+            continue;
+        }
+        int side = reads_only(part, relations[0]) ? 0 : reads_only(part, relations[1]) ? 1 : -1;
+        brume_piece piece = {0};
+        if (side < 0 || part->operation == BRUME_OPERATION_COLUMN || printer->failed)
+            continue;
+        piece = brume_print_expression(printer, part);
+        if (printer->step_count == 0)
+            continue;
+        piece = brume_print_let(printer, piece);
+        from[side] = bind_steps(printer, from[side]);
+        brume_bound *bound = brume_arena_allocate(printer->arena, sizeof *bound);
+        printer->failed = printer->failed || !bound;
+        if (bound)
+            *bound = (brume_bound){part, piece.text, printer->bound};
+        printer->bound = bound ? bound : printer->bound;
+    }
+}
+
 /* One more column of a relation. */
 static void add_column(brume_printer *printer, brume_print_list *list, const char *value,
                        size_t relation, size_t column)
@@ -262,6 +308,25 @@ static const char *print_numbers(print_scope *scope, const brume_relation *relat
     return FORMAT("(%s) AS \"s%zu\"", list.text, printer->names++);
 }
 
+/* All rows of `left`, and whether they have a match. DuckDB makes a join of EXISTS wherever it
+ * stands; PostgreSQL looks for each row by itself, and Spark does not take it, where it is no
+ * condition. There it is two conditions, whose rows are all. */
+static const char *print_mark(brume_printer *printer, const char *left, const char *right,
+                              const char *on, const char *name)
+{
+    size_t number = printer->names++;
+    printer->width++;
+    if (!printer->postgresql && !printer->spark)
+        return FORMAT("(SELECT *, EXISTS (SELECT 1 FROM %s WHERE %s) AS %s FROM %s) AS \"s%zu\"",
+                      right, on, name, left, number);
+    return FORMAT(
+        "(WITH \"l%zu\" AS (SELECT * FROM %s), \"r%zu\" AS (SELECT * FROM %s) SELECT *, "
+        "true AS %s FROM \"l%zu\" WHERE EXISTS (SELECT 1 FROM \"r%zu\" WHERE %s) UNION "
+        "ALL SELECT *, false FROM \"l%zu\" WHERE NOT EXISTS (SELECT 1 FROM \"r%zu\" WHERE "
+        "%s)) AS \"s%zu\"",
+        number, left, number, right, name, number, number, on, number, number, on, number);
+}
+
 static const char *print_relation(print_scope *scope, const brume_relation *relation)
 {
     static const char *const joins[] = {
@@ -291,10 +356,21 @@ static const char *print_relation(print_scope *scope, const brume_relation *rela
     }
     const char *left = print_relation(scope, relation->left);
     const char *right = print_relation(scope, relation->right);
-    if (relation->join == BRUME_JOIN_SEMI || relation->join == BRUME_JOIN_ANTI)
+    size_t mark = relation->join == BRUME_JOIN_MARK ? relation->column_count - 1 : 0;
+    if (relation->join == BRUME_JOIN_MARK && !scope->used[relation->number][mark])
+        return left;
+    if (relation->join >= BRUME_JOIN_SEMI)
         right = filter(printer, right, relation->right_condition);
+    const brume_relation *relations[] = {relation->left, relation->right};
+    const char *from[] = {left, right};
+    const brume_bound *outer = printer->bound;
+    if (relation->condition)
+        brume_print_sides(printer, relation->condition, relations, from);
+    left = from[0];
+    right = from[1];
     const char *on = relation->condition ? brume_print_expression(printer, relation->condition).text
                                          : "true";
+    printer->bound = outer;
     if (printer->spark && printer->step_count) /* the others: brume_walk_check_plain */
         (void)brume_print_refuse(printer, "a join condition is too complex for Spark; compute the "
                                           "expression in a subquery and join on its column");
@@ -302,6 +378,8 @@ static const char *print_relation(print_scope *scope, const brume_relation *rela
         return FORMAT("(SELECT * FROM %s WHERE %sEXISTS (SELECT 1 FROM %s WHERE %s)) AS \"s%zu\"",
                       left, relation->join == BRUME_JOIN_ANTI ? "NOT " : "", right, on,
                       printer->names++);
+    if (relation->join == BRUME_JOIN_MARK)
+        return print_mark(printer, left, right, on, FORMAT("\"c%zu_%zu\"", relation->number, mark));
     return FORMAT("(%s %s %s ON %s)", left, joins[relation->join], right, on);
 }
 

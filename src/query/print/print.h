@@ -28,20 +28,34 @@ typedef struct brume_step {
     const char *text;
 } brume_step;
 
+/* An expression that is already bound under a name. */
+typedef struct brume_bound {
+    const brume_expression *node;
+    const char *name;
+    const struct brume_bound *next;
+} brume_bound;
+
 typedef struct brume_printer {
     brume_arena *arena;
     brume_dialect dialect;
     bool postgresql, spark; /* the dialect, for short; else DuckDB */
     brume_step *steps;
     size_t step_count, step_capacity;
-    size_t names;        /* used so far */
-    size_t width;        /* result columns of the statement and all its parts together, at most */
-    bool failed;         /* out of memory, or longer than an arena holds */
-    const char *refused; /* why this dialect cannot say it; NULL: it can */
+    size_t names; /* used so far */
+    size_t width; /* result columns of the statement and all its parts together, at most */
+    const brume_bound *bound; /* of a join condition: what its sides compute */
+    bool failed;              /* out of memory, or longer than an arena holds */
+    const char *refused;      /* why this dialect cannot say it; NULL: it can */
 } brume_printer;
 
 /* The text of `node`, adding to the printer's steps what must be bound before. */
 brume_piece brume_print_expression(brume_printer *printer, const brume_expression *node);
+
+/* Print what a join condition computes from one side alone, where that needs steps, into that side:
+ * *left and *right, relations in FROM, become ones that have it too. Then the condition needs no
+ * steps for it. */
+void brume_print_sides(brume_printer *printer, const brume_expression *condition,
+                       const brume_relation *relations[2], const char *from[2]);
 
 /* `piece` as it travels to C, by the type that it has. */
 brume_piece brume_print_wire(brume_printer *printer, brume_piece piece, brume_type type);

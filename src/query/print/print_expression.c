@@ -283,6 +283,9 @@ static brume_piece print_node(brume_printer *printer, const brume_expression *no
 
 brume_piece brume_print_expression(brume_printer *printer, const brume_expression *node)
 {
+    for (const brume_bound *each = printer->bound; each; each = each->next)
+        if (each->node == node)
+            return (brume_piece){each->name, 0, true};
     brume_piece piece = print_node(printer, node);
     return repeats_itself(printer, node, piece) ? brume_print_let(printer, piece) : piece;
 }

@@ -62,7 +62,7 @@ static bool may_be_missing(const brume_relation *from, const brume_relation *tab
     bool right = from->join == BRUME_JOIN_LEFT || from->join == BRUME_JOIN_FULL;
     return may_be_missing(from->left, table, missing || left) ||
            (from->join != BRUME_JOIN_SEMI && from->join != BRUME_JOIN_ANTI &&
-            may_be_missing(from->right, table, missing || right));
+            from->join != BRUME_JOIN_MARK && may_be_missing(from->right, table, missing || right));
 }
 
 /* A condition on public columns that ties another table to those that are there. Rows of the query

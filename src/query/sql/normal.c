@@ -79,7 +79,7 @@ static void put_timeline(writer *w, const brume_timeline *of)
 
 static void put_relation(writer *w, const brume_relation *relation)
 {
-    static const char *const joins[] = {"inner", "left", "right", "full", "semi", "anti"};
+    static const char *const joins[] = {"inner", "left", "right", "full", "semi", "anti", "mark"};
     fprintf(w->file, "[%zu ", relation->number);
     switch (relation->kind) {
     case BRUME_RELATION_TABLE:

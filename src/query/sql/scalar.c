@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <pg_query.h>
 
@@ -48,6 +49,63 @@ static bool is_scalar(const ProtobufCMessage *message)
                PG_QUERY__SUB_LINK_TYPE__EXPR_SUBLINK;
 }
 
+/* ---- subqueries that name a table around them ---- */
+
+enum { MOST_NAMES = 64 };
+
+typedef struct inner_names {
+    const char *names[MOST_NAMES];
+    size_t count;
+    bool outside; /* a column of a table that is not among them */
+} inner_names;
+
+static void add_inner(inner_names *all, const PgQuery__Alias *alias, const char *name)
+{
+    if (alias)
+        name = alias->aliasname;
+    if (name && all->count < MOST_NAMES)
+        all->names[all->count++] = name;
+}
+
+static bool find_inner(void *context, const ProtobufCMessage *message)
+{
+    if (message->descriptor == &pg_query__range_var__descriptor) {
+        const PgQuery__RangeVar *table = (const PgQuery__RangeVar *)message;
+        add_inner(context, table->alias, table->relname);
+    } else if (message->descriptor == &pg_query__range_subselect__descriptor) {
+        add_inner(context, ((const PgQuery__RangeSubselect *)message)->alias, NULL);
+    } else if (message->descriptor == &pg_query__range_function__descriptor) {
+        add_inner(context, ((const PgQuery__RangeFunction *)message)->alias, NULL);
+    } else if (message->descriptor == &pg_query__join_expr__descriptor) {
+        add_inner(context, ((const PgQuery__JoinExpr *)message)->alias, NULL);
+    }
+    return true;
+}
+
+static bool find_outside(void *context, const ProtobufCMessage *message)
+{
+    inner_names *all = context;
+    if (message->descriptor != &pg_query__column_ref__descriptor)
+        return true;
+    const PgQuery__ColumnRef *column = (const PgQuery__ColumnRef *)message;
+    const PgQuery__Node *table = column->n_fields > 1 ? column->fields[column->n_fields - 2] : NULL;
+    bool inner = !table || table->node_case != PG_QUERY__NODE__NODE_STRING;
+    for (size_t i = 0; i < all->count && !inner; i++)
+        inner = strcasecmp(all->names[i], table->string->sval) == 0;
+    all->outside = all->outside || !inner;
+    return true;
+}
+
+/* Does it name a column of a table around it? Then it is a function of that query's rows, and no
+ * query by itself. */
+static bool is_correlated(const PgQuery__SubLink *link)
+{
+    inner_names all = {.count = 0};
+    brume_tree_visit(link->subselect ? &link->subselect->base : NULL, find_inner, &all);
+    brume_tree_visit(link->subselect ? &link->subselect->base : NULL, find_outside, &all);
+    return all.outside && all.count < MOST_NAMES;
+}
+
 /* In a condition or an output. */
 static bool take_scalar(void *context, const ProtobufCMessage *message)
 {
@@ -55,6 +113,8 @@ static bool take_scalar(void *context, const ProtobufCMessage *message)
     if (!is_scalar(message))
         return true;
     const PgQuery__SubLink *link = (const PgQuery__SubLink *)message;
+    if (is_correlated(link))
+        return false;
     size_t start = link->location < 0 ? 0 : (size_t)link->location;
     for (size_t i = 0; i < all->count; i++)
         if (all->list[i].start == start)

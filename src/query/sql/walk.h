@@ -29,6 +29,7 @@ typedef struct brume_walk_common {
 } brume_walk_common;
 
 struct brume_walk_timeline;
+struct brume_walk_match;
 
 /* What a row expression may name. */
 typedef struct brume_walk_scope {
@@ -43,13 +44,17 @@ typedef struct brume_walk_scope {
     brume_link_key link_keys[16]; /* as brume_relation.link_keys */
     size_t link_key_count;
     const struct brume_walk_scope
-        *outer; /* EXISTS: the scope around it, which its WHERE may name too; else NULL */
+        *outer;    /* EXISTS: the scope around it, which its WHERE may name too; else NULL */
+    bool complete; /* FROM is walked: subqueries in expressions may add columns */
+    const brume_walk_common *common;  /* what they see of WITH */
+    struct brume_walk_match *matches; /* those that did */
     struct brume_walk_timeline
         *timeline; /* what OVER adds to the rows; NULL: it may not stand here */
 } brume_walk_scope;
 
 /* A scope after GROUP BY inside a per-unit subquery. */
 typedef struct brume_walk_group {
+    bool may_be_missing; /* it stands on the nullable side of a LEFT JOIN */
     brume_walk_scope *rows;
     brume_relation *base;  /* SELECT of keys and arguments */
     brume_relation *group; /* GROUP over it */
@@ -110,6 +115,18 @@ bool brume_walk_from(brume_walk *walk, const PgQuery__SelectStmt *select,
 /* A subquery as a relation. */
 const brume_relation *brume_walk_select(brume_walk *walk, const PgQuery__SelectStmt *select,
                                         const brume_walk_common *common);
+
+/* A subquery in an expression: EXISTS, IN, and one aggregate of rows that are equal to this row in
+ * what WHERE compares. NULL: refused. */
+brume_node brume_walk_sublink(brume_walk *walk, brume_walk_scope *scope,
+                              const PgQuery__SubLink *link);
+
+/* Is there a subquery in the expression? */
+bool brume_walk_has_sublink(const PgQuery__Node *node);
+
+/* One more key of a GROUP BY while it is made, as a column of the relation below and of the groups.
+ */
+bool brume_walk_add_group_key(brume_walk *walk, brume_walk_group *group, brume_node key);
 
 /* UNION ALL of two subqueries as a relation. */
 const brume_relation *brume_walk_union(brume_walk *walk, const PgQuery__SelectStmt *select,

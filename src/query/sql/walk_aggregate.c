@@ -126,6 +126,14 @@ static bool check_argument(brume_walk_outer *o, const char *name, brume_node arg
     char type[BRUME_TYPE_NAME_SIZE];
     if (!argument)
         return false;
+    if (argument->duration) {
+        brume_build_fail(
+            &o->walk->builder, BRUME_EUNSUPPORTED,
+            "take EXTRACT(epoch FROM a - b), a number of seconds, or EXTRACT(day FROM a "
+            "- b)",
+            "%.40s of an interval is not supported", name);
+        return false;
+    }
     if (!brume_type_is_number(argument->type)) {
         bool extreme = strcmp(name, "min") == 0 || strcmp(name, "max") == 0;
         bool time = argument->type.kind == BRUME_TYPE_DATE ||
@@ -234,6 +242,9 @@ static brume_formula_node walk_within_group(brume_walk_outer *o, const PgQuery__
                        aggregate.fraction))
         return NULL;
     aggregate.argument = argument_of(o, call, sort->node, !mode);
+    if (mode && aggregate.argument && aggregate.argument->duration)
+        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, "take EXTRACT(day FROM a - b)",
+                                     "a mode of intervals is not supported");
     if (mode && aggregate.argument && aggregate.argument->inexact_key)
         return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED,
                                      "round it with width_bucket or floor of the argument",

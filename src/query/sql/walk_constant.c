@@ -133,21 +133,42 @@ static const char *with_unit(const char *text, const PgQuery__TypeName *type, ch
     return NULL;
 }
 
+/* Its parts; false: refused. */
+static bool read_interval(brume_builder *builder, const PgQuery__TypeCast *cast, int64_t *months,
+                          int64_t *days, int64_t *microseconds)
+{
+    char typed[48];
+    const char *text = with_unit(brume_walk_constant_text(cast->arg), cast->type_name, typed);
+    if (text && brume_literal_interval(text, months, days, microseconds))
+        return true;
+    brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                     "write INTERVAL '1 month 3 days' or INTERVAL '3' MONTH",
+                     "this interval cannot be read");
+    return false;
+}
+
 brume_node brume_walk_interval(brume_walk_context *c, const PgQuery__Node *time,
                                const PgQuery__Node *node, bool subtract, bool inside)
 {
     brume_builder *builder = &c->walk->builder;
-    const PgQuery__TypeCast *cast = node->type_cast;
     int64_t months, days, microseconds;
-    char typed[48];
-    const char *text = with_unit(brume_walk_constant_text(cast->arg), cast->type_name, typed);
-    if (!text || !brume_literal_interval(text, &months, &days, &microseconds))
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED,
-                                "write INTERVAL '1 month 3 days' or INTERVAL '3' MONTH",
-                                "this interval cannot be read");
+    if (!read_interval(builder, node->type_cast, &months, &days, &microseconds))
+        return NULL;
+    brume_node from = brume_walk_node(c, time, inside);
+    if (from && from->duration)
+        return brume_build_arithmetic(
+            builder, subtract ? BRUME_OPERATION_SUBTRACT : BRUME_OPERATION_ADD, from,
+            brume_build_duration(builder, months, days, microseconds));
     int sign = subtract ? -1 : 1;
-    return brume_build_interval(builder, brume_walk_node(c, time, inside), sign * months,
-                                sign * days, sign * microseconds);
+    return brume_build_interval(builder, from, sign * months, sign * days, sign * microseconds);
+}
+
+brume_node brume_walk_duration(brume_walk *walk, const PgQuery__TypeCast *cast)
+{
+    int64_t months, days, microseconds;
+    return read_interval(&walk->builder, cast, &months, &days, &microseconds)
+               ? brume_build_duration(&walk->builder, months, days, microseconds)
+               : NULL;
 }
 
 /* ---- times with a zone ---- */

@@ -1,6 +1,8 @@
 /* Row expressions: the allow-list of libpg_query's expression nodes. */
 #include "query/sql/walk_timeline.h"
 
+#include <string.h>
+
 static brume_node walk_case(brume_walk_context *c, const PgQuery__CaseExpr *expression, bool inside)
 {
     brume_builder *builder = &c->walk->builder;
@@ -43,6 +45,17 @@ static brume_node walk_logic(brume_walk_context *c, const PgQuery__BoolExpr *exp
     return all ? brume_build_logic(&c->walk->builder, operation, all, expression->n_args) : NULL;
 }
 
+/* EXTRACT(year FROM age(a, b)): age itself, which has months and days, is no value here. */
+static bool is_field_of_age(const PgQuery__FuncCall *call, const char *name)
+{
+    if ((strcmp(name, "extract") != 0 && strcmp(name, "date_part") != 0) || call->n_args != 2 ||
+        call->args[1]->node_case != PG_QUERY__NODE__NODE_FUNC_CALL)
+        return false;
+    const PgQuery__FuncCall *inner = call->args[1]->func_call;
+    const char *called = brume_walk_name(inner->funcname, inner->n_funcname);
+    return called && strcmp(called, "age") == 0 && inner->n_args == 2 && !inner->over;
+}
+
 static brume_node walk_function(brume_walk_context *c, const PgQuery__Node *node, bool inside)
 {
     brume_builder *builder = &c->walk->builder;
@@ -67,9 +80,26 @@ static brume_node walk_function(brume_walk_context *c, const PgQuery__Node *node
     if (call->n_args > 100)
         return brume_build_fail(builder, BRUME_EUNSUPPORTED, "nest the calls",
                                 "too many arguments");
+    if (is_field_of_age(call, name)) {
+        const PgQuery__FuncCall *age = call->args[1]->func_call;
+        return brume_build_age_field(builder, brume_walk_constant_text(call->args[0]),
+                                     brume_walk_node(c, age->args[0], inside),
+                                     brume_walk_node(c, age->args[1], inside));
+    }
     for (size_t i = 0; i < call->n_args; i++)
         arguments[i] = brume_walk_node(c, call->args[i], inside);
     return brume_build_function(builder, name, arguments, call->n_args);
+}
+
+static brume_node walk_cast(brume_walk_context *c, const PgQuery__TypeCast *cast, brume_type type,
+                            bool inside)
+{
+    brume_node value = brume_walk_node(c, cast->arg, inside);
+    if (value && value->duration)
+        return brume_build_fail(&c->walk->builder, BRUME_EUNSUPPORTED,
+                                "take EXTRACT(epoch FROM a - b), which is a number of seconds",
+                                "a cast of an interval is not supported");
+    return brume_build_cast(&c->walk->builder, value, type);
 }
 
 static brume_node walk_plain(brume_walk_context *c, const PgQuery__Node *node, bool inside)
@@ -120,16 +150,20 @@ static brume_node walk_plain(brume_walk_context *c, const PgQuery__Node *node, b
                            node->min_max_expr->args, node->min_max_expr->n_args, inside);
     case PG_QUERY__NODE__NODE_TYPE_CAST:
         if (brume_walk_is_interval(node))
-            return brume_build_fail(builder, BRUME_EUNSUPPORTED,
-                                    "add it to a date or timestamp: d + INTERVAL '1 day'",
-                                    "an interval cannot stand alone");
+            return brume_walk_duration(c->walk, node->type_cast);
         if (brume_walk_is_zoned(node))
             return brume_walk_zoned(c->walk, node->type_cast);
         if (!brume_walk_cast_type(c->walk, node->type_cast->type_name, &type))
             return NULL;
-        return brume_build_cast(builder, brume_walk_node(c, node->type_cast->arg, inside), type);
+        return walk_cast(c, node->type_cast, type, inside);
     case PG_QUERY__NODE__NODE_FUNC_CALL:
         return walk_function(c, node, inside);
+    case PG_QUERY__NODE__NODE_SUB_LINK:
+        if (c->group)
+            return brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                                    "use it in a subquery around the groups",
+                                    "a subquery in an expression cannot stand after GROUP BY");
+        return brume_walk_sublink(c->walk, c->scope, node->sub_link);
     default:
         return brume_walk_refuse(c->walk, node);
     }

@@ -41,6 +41,9 @@ brume_node brume_walk_zoned(brume_walk *walk, const PgQuery__TypeCast *cast);
 brume_node brume_walk_interval(brume_walk_context *c, const PgQuery__Node *time,
                                const PgQuery__Node *node, bool subtract, bool inside);
 
+/* An interval by itself: a number of seconds that is compared with others. */
+brume_node brume_walk_duration(brume_walk *walk, const PgQuery__TypeCast *cast);
+
 /* Whatever the grammar calls an operator. */
 brume_node brume_walk_operator(brume_walk_context *c, const PgQuery__AExpr *expression,
                                bool inside);

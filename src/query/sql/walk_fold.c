@@ -39,6 +39,8 @@ brume_expression *brume_walk_fold_reference(brume_walk *walk, brume_fold fold, b
         return NULL;
     reference->bounded = false;
     reference->nullable = true;
+    reference->duration = argument && argument->duration && fold != BRUME_FOLD_COUNT &&
+                          fold != BRUME_FOLD_COUNT_DISTINCT;
     if (fold == BRUME_FOLD_MIN || fold == BRUME_FOLD_MAX) {
         reference->bounds = argument->bounds;
         reference->bounded = argument->bounded;
@@ -68,6 +70,7 @@ brume_node brume_walk_fold_column(brume_walk *walk, brume_walk_group *group, bru
     brume_expression *reference = brume_walk_fold_reference(walk, fold, argument);
     if (!reference)
         return NULL;
+    reference->nullable = reference->nullable || group->may_be_missing;
     reference->relation = made;
     reference->column = made->column_count;
     group->group_columns[made->column_count++] = (brume_relation_column){
@@ -178,6 +181,11 @@ brume_node brume_walk_fold(brume_walk *walk, brume_walk_group *group, const PgQu
     if (!brume_walk_read_fold(&rows, call, &folding))
         return NULL;
     brume_node value = brume_walk_fold_column(walk, group, folding.fold, folding.argument);
+    if (value && group->may_be_missing && folding.fold != BRUME_FOLD_SUM &&
+        folding.fold != BRUME_FOLD_MIN && folding.fold != BRUME_FOLD_MAX) {
+        brume_node parts[] = {value, brume_build_number(&walk->builder, "0")};
+        return brume_build_choice(&walk->builder, BRUME_OPERATION_COALESCE, parts, 2);
+    }
     if (!value || !folding.average)
         return value;
     return brume_walk_average(

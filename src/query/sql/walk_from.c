@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/text.h"
+#include "query/sql/tree.h"
 
 brume_relation *brume_walk_relation(brume_walk *walk, brume_relation_kind kind)
 {
@@ -37,6 +38,7 @@ brume_node brume_walk_reference(brume_walk *walk, const brume_relation *relation
     node->bounds = like->bounds;
     node->nullable = like->nullable;
     node->bounded = like->bounded;
+    node->duration = like->duration;
     node->inexact_key = like->inexact_key;
     node->max_length = like->max_length;
     return node;
@@ -343,7 +345,21 @@ static PgQuery__Node *const *conjuncts(PgQuery__Node *const *clause, size_t *cou
     return node->bool_expr->args;
 }
 
-/* WHERE without its EXISTS and IN (SELECT ...), which come after the joins. */
+static bool find_sublink(void *context, const ProtobufCMessage *message)
+{
+    bool *found = context;
+    *found = *found || message->descriptor == &pg_query__sub_link__descriptor;
+    return !*found;
+}
+
+bool brume_walk_has_sublink(const PgQuery__Node *node)
+{
+    bool found = false;
+    brume_tree_visit(node ? &node->base : NULL, find_sublink, &found);
+    return found;
+}
+
+/* WHERE without its subqueries, which come after the joins. */
 static bool walk_where(brume_walk *walk, PgQuery__Node *clause, brume_walk_scope *scope,
                        brume_node *where)
 {
@@ -363,7 +379,7 @@ static bool walk_where(brume_walk *walk, PgQuery__Node *clause, brume_walk_scope
         return false;
     }
     for (size_t i = 0; i < count; i++)
-        if (!brume_walk_is_semijoin(parts[i])) {
+        if (!brume_walk_has_sublink(parts[i])) {
             all[kept] = brume_walk_expression(walk, scope, NULL, parts[i], false);
             if (!all[kept++])
                 return false;
@@ -380,6 +396,28 @@ static bool walk_semijoins(brume_walk *walk, PgQuery__Node *clause, const brume_
     for (size_t i = 0; clause && i < count; i++)
         if (brume_walk_is_semijoin(parts[i]) && !brume_walk_semijoin(walk, parts[i], common, scope))
             return false;
+    return true;
+}
+
+/* The conjuncts with subqueries inside of other expressions, added to *where. */
+static bool walk_sublinks(brume_walk *walk, PgQuery__Node *clause, brume_walk_scope *scope,
+                          brume_node *where)
+{
+    size_t count;
+    PgQuery__Node *const *parts = conjuncts(&clause, &count);
+    for (size_t i = 0; clause && i < count; i++) {
+        if (brume_walk_is_semijoin(parts[i]) || !brume_walk_has_sublink(parts[i]))
+            continue;
+        brume_node both[] = {*where, brume_walk_expression(walk, scope, NULL, parts[i], false)};
+        if (both[1])
+            both[1] = brume_build_logic(&walk->builder, BRUME_OPERATION_AND, &both[1], 1);
+        if (!both[1])
+            return false;
+        *where = both[0] ? brume_build_logic(&walk->builder, BRUME_OPERATION_AND, both, 2)
+                         : both[1];
+        if (!*where)
+            return false;
+    }
     return true;
 }
 
@@ -445,5 +483,12 @@ bool brume_walk_from(brume_walk *walk, const PgQuery__SelectStmt *select,
         *ends[i] = NULL;
     if (!join_listed(walk, scope, others, select->n_from_clause, *where))
         return false;
-    return walk_semijoins(walk, select->where_clause, common, scope);
+    if (!walk_semijoins(walk, select->where_clause, common, scope))
+        return false;
+    scope->complete = true;
+    scope->common = common;
+    scope->outer = outer;
+    good = walk_sublinks(walk, select->where_clause, scope, where);
+    scope->outer = NULL;
+    return good;
 }

@@ -65,7 +65,8 @@ bool brume_walk_units_match(brume_walk *walk, const brume_relation *left,
                             const brume_relation *right);
 
 /* A condition that is printed in place needs no let-steps on either engine; false: refused. */
-bool brume_walk_check_plain(brume_walk *walk, brume_node condition);
+bool brume_walk_check_plain(brume_walk *walk, const brume_relation *left,
+                            const brume_relation *right, brume_node condition);
 
 /* Every table of `relation` is charged as on the nullable side of an outer join. */
 void brume_walk_mark_nullable(brume_walk *walk, const brume_relation *relation);

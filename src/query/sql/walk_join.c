@@ -62,14 +62,19 @@ static bool make_nullable(brume_walk *walk, brume_walk_scope *scope)
     return true;
 }
 
-/* A condition of ON is printed in place: it must need no let-steps on DuckDB and PostgreSQL. Spark
- * needs some where these do not, and is asked when it is printed. */
-bool brume_walk_check_plain(brume_walk *walk, brume_node condition)
+/* A condition of ON is printed in place: what it computes of one side is bound there, and of both
+ * it must need no let-steps on DuckDB and PostgreSQL. Spark needs some where these do not, and is
+ * asked when it is printed. */
+bool brume_walk_check_plain(brume_walk *walk, const brume_relation *left,
+                            const brume_relation *right, brume_node condition)
 {
     for (int dialect = 0; condition && dialect <= BRUME_DIALECT_POSTGRESQL; dialect++) {
         brume_printer printer = {.arena = walk->builder.arena,
                                  .dialect = (brume_dialect)dialect,
                                  .postgresql = dialect == BRUME_DIALECT_POSTGRESQL};
+        const brume_relation *relations[] = {left, right};
+        const char *from[] = {"", ""};
+        brume_print_sides(&printer, condition, relations, from);
         (void)brume_print_expression(&printer, condition);
         if (printer.failed || printer.step_count) {
             brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED,
@@ -269,7 +274,7 @@ bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk
                          "this outer join with a public table is not supported");
         return false;
     }
-    if (!brume_walk_check_plain(walk, condition))
+    if (!brume_walk_check_plain(walk, a, b, condition))
         return false;
     brume_relation *made = brume_walk_relation(walk, BRUME_RELATION_JOIN);
     if (!made)

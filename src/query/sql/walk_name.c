@@ -140,8 +140,8 @@ brume_node brume_walk_refuse(brume_walk *walk, const PgQuery__Node *node)
         const char *what, *hint;
     } known[] = {
         {PG_QUERY__NODE__NODE_SUB_LINK, "a subquery in an expression",
-         "EXISTS and IN (SELECT ...) are conditions of WHERE, joined by AND; else join with a "
-         "subquery in FROM, on the unit"},
+         "write it in WHERE, in the SELECT list or in an aggregate; else join with a subquery in "
+         "FROM, on the unit"},
         {PG_QUERY__NODE__NODE_PARAM_REF, "a parameter ($1)", "write the value"},
         {PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION, "the current date, time or user",
          "write the value: an answer must not depend on the clock or the session"},

@@ -38,6 +38,12 @@ bool brume_walk_add_key(brume_walk_outer *o, const PgQuery__Node *node, size_t *
         key = brume_build_convert(&o->walk->builder, key, (brume_type){BRUME_TYPE_TEXT, 0, 0});
     if (!key)
         return false;
+    if (key->duration) {
+        brume_walk_outer_fail(o, BRUME_EUNSUPPORTED,
+                              "GROUP BY EXTRACT(day FROM a - b), or date_diff('day', b, a)",
+                              "an interval cannot be a group key");
+        return false;
+    }
     if (key->inexact_key) {
         brume_walk_outer_fail(
             o, BRUME_EUNSUPPORTED,

@@ -271,8 +271,7 @@ static const brume_relation *walk_rows(brume_walk *walk, const PgQuery__SelectSt
                                                                                      : NULL;
 }
 
-/* One more key, as a column of the relation below and of the groups. */
-static bool add_group_key(brume_walk *walk, brume_walk_group *group, brume_node key)
+bool brume_walk_add_group_key(brume_walk *walk, brume_walk_group *group, brume_node key)
 {
     size_t at = group->group->key_count;
     if (at == 17) { /* sixteen, and the unit */
@@ -304,7 +303,7 @@ static bool walk_group_keys(brume_walk *walk, const PgQuery__SelectStmt *select,
         brume_node key = item ? brume_walk_expression(walk, group->rows, NULL, item, false) : NULL;
         if (key && key->untyped)
             key = brume_build_convert(builder, key, (brume_type){BRUME_TYPE_TEXT, 0, 0});
-        if (!key || !add_group_key(walk, group, key))
+        if (!key || !brume_walk_add_group_key(walk, group, key))
             return false;
         if (*unit == SIZE_MAX && brume_walk_is_unit(group->rows, key))
             *unit = i;
@@ -313,7 +312,7 @@ static bool walk_group_keys(brume_walk *walk, const PgQuery__SelectStmt *select,
     if (*unit != SIZE_MAX || !named)
         return true;
     *unit = group->group->key_count;
-    return add_group_key(walk, group, from->columns[from->unit].reference);
+    return brume_walk_add_group_key(walk, group, from->columns[from->unit].reference);
 }
 
 /* What is selected from the groups, and HAVING. */
@@ -465,7 +464,7 @@ static const brume_relation *walk_distinct(brume_walk *walk, const brume_relatio
         if (rows->columns[i].name || i == rows->unit) {
             if (i == rows->unit)
                 unit = group->group->key_count;
-            if (!add_group_key(walk, group, rows->columns[i].reference))
+            if (!brume_walk_add_group_key(walk, group, rows->columns[i].reference))
                 return NULL;
         }
     size_t key = 0;

@@ -259,6 +259,7 @@ static brume_expression *reference_of(brume_walk *walk, const brume_timeline *ov
     brume_node x = over->argument, y = over->fallback;
     node->bounds = x->bounds;
     node->bounded = x->bounded;
+    node->duration = x->duration;
     node->max_length = x->max_length;
     node->inexact_key = x->inexact_key;
     if (!y || brume_build_is_null(y))
