@@ -453,13 +453,13 @@ static void print_all(void)
 static void released(double size, int rounds)
 {
     static const char *const tables[] = {"orders", "regions", "stays", "beds", NULL};
-    static const char *const commands[] = {
-        "orders orders.parquet --unit customer --bounds amount=0..200 "
-        "--domain region=north,south,east,west --domain product=p1,p2,p3,p4,p5 --budget "
-        "epsilon=100000,delta=0.01",
-        "stays stays.parquet --unit patient --bounds nights=0..30 --bounds age=0..110 --domain "
+    static const char *const options[] = {
+        "--unit customer --bounds amount=0..200 --domain region=north,south,east,west --domain "
+        "product=p1,p2,p3,p4,p5 --budget epsilon=100000,delta=0.01",
+        "--public",
+        "--unit patient --bounds nights=0..30 --bounds age=0..110 --domain "
         "ward=cardio,ortho,neuro,derma --domain diagnosis=A,B,C --budget epsilon=100000,delta=0.01",
-        "regions regions.parquet --public", "beds beds.parquet --public"};
+        "--public"};
     const word words[] = {{"ROWS", lround(1e5 * size)},
                           {"CUSTOMERS", lround(2e4 * size)},
                           {"STAYS", lround(5e4 * size)},
@@ -469,9 +469,10 @@ static void released(double size, int rounds)
     run_plain("USE released");
     ledger_name = "released";
     make_tables("bench/sql/released_data.sql", words, tables);
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        char line[PATH_MAX];
-        snprintf(line, sizeof line, "register %s", commands[i]);
+    for (size_t i = 0; tables[i]; i++) {
+        char line[1000];
+        snprintf(line, sizeof line, "register %s '%s/%s.parquet' %s", tables[i], folder, tables[i],
+                 options[i]);
         command(line);
     }
     open_ledger();
