@@ -18,7 +18,7 @@
 #include "audit/query/query_subject.h"
 #include "query/plan/make_plan.h"
 #include "query/release/ask.h"
-#include "query/release/rehearse.h"
+#include "query/release/prepare.h"
 #include "registered.h"
 
 typedef struct control {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "asked.h"
-#include "query/release/rehearse.h"
+#include "query/release/prepare.h"
 #include "registered.h"
 
 static brume_error error;

@@ -234,19 +234,13 @@ uint64_t brume_bound_row_rank(const brume_bounder *bounder, uint64_t rank_of_pai
 /* bound.c: hand every row that still waits to its shard. One thread, after the last row. */
 BRUME_MUST_USE brume_status brume_bounder_flush(brume_bounder *bounder, brume_error *error);
 
-/* bound_units.c: make room for `more` units, so that none of the slots moves; the slot of a unit,
- * new (with no block) if *added. */
+/* bound_shard.c: make room for `more` units, so that none of the slots moves. */
 BRUME_MUST_USE brume_status brume_units_reserve(shard *own, brume_bounder *bounder, size_t more,
                                                 brume_error *error);
-unit_slot *brume_units_find(shard *own, const brume_bounder *bounder, const waiting_row *row,
-                            bool *added);
 
 /* Keep a text unit's name; NULL: no memory. */
 const unsigned char *brume_units_keep_name(shard *own, brume_bounder *bounder, const char *text,
                                            uint32_t length);
-
-/* Room in the slab, beginning a new one if need be; NULL: no memory. */
-unsigned char *brume_slab_take(slab *from, brume_pages *pages, size_t need);
 
 /* bound_shard.c: take `count` <= WAITING_MOST rows, under its lock. */
 BRUME_MUST_USE brume_status brume_shard_take(shard *own, brume_bounder *bounder,

@@ -14,13 +14,10 @@
 #include "query/plan/key_domain.h"
 #include "query/plan/plan.h"
 
-/* The ties of the plan's keys, among the values of their domains: one for each key. */
-BRUME_MUST_USE brume_status brume_plan_tie_keys(brume_plan *plan, const brume_key_domain *domains,
-                                                brume_error *error);
-
 /* Visit every group of a closed domain, the last key fastest. */
 typedef brume_status (*brume_cell_visitor)(void *context, const brume_key_value *cell,
                                            brume_error *error);
+
 BRUME_MUST_USE brume_status brume_cells_visit(const brume_collection *collection,
                                               brume_cell_visitor visit, void *context,
                                               brume_error *error);

@@ -1,7 +1,7 @@
 /* All measurements of a plan, from rows to a presented answer: collect each, draw each, present.
  *
  * True numbers exist in here only, between collecting and drawing. Nothing is charged: that is done
- * by those who call this (ask.c), or need not be (rehearse.c, audits). */
+ * by those who call this (ask.c), or need not be (prepare.c, audits). */
 #ifndef BRUME_QUERY_COLLECT_AND_DRAW_H
 #define BRUME_QUERY_COLLECT_AND_DRAW_H
 
