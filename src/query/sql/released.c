@@ -322,12 +322,18 @@ static void take_inner(splitter *s, const PgQuery__SelectStmt *select, char *tex
         s->out->inner[s->out->count++] = text;
 }
 
+/* Does it aggregate? A call with OVER keeps its rows. */
 static bool groups(const PgQuery__SelectStmt *select)
 {
     bool found = select->n_group_clause > 0;
-    for (size_t i = 0; !found && i < select->n_target_list; i++)
-        found = select->target_list[i]->node_case == PG_QUERY__NODE__NODE_RES_TARGET &&
-                brume_walk_has_aggregate(select->target_list[i]->res_target->val);
+    for (size_t i = 0; !found && i < select->n_target_list; i++) {
+        const PgQuery__Node *item = select->target_list[i], *value = NULL;
+        if (item->node_case == PG_QUERY__NODE__NODE_RES_TARGET)
+            value = item->res_target->val;
+        bool over = value && value->node_case == PG_QUERY__NODE__NODE_FUNC_CALL &&
+                    value->func_call->over;
+        found = value && !over && brume_walk_has_aggregate(value);
+    }
     return found;
 }
 
