@@ -213,10 +213,59 @@ static void put_nested(writer *w)
     put(w, " GROUP BY %s) AS p", w->unit);
 }
 
+/* What a unit's own rows say about that unit: windows, first rows, other rows. */
+static void put_timeline(writer *w)
+{
+    const char *order = CHOOSE("i1", "d2", "s1", "dt1", "ts1 DESC", "f1 NULLS FIRST", "b1, l1",
+                               "s2 DESC NULLS LAST");
+    switch (below(w, 4)) {
+    case 0:
+        put(w,
+            "SELECT b1, COUNT(*), SUM(CLAMP(n, 0, 9)), COUNT(v) FROM (SELECT b1, %s OVER (PARTITION BY "
+            "%s ORDER BY %s) AS n, ",
+            CHOOSE("ROW_NUMBER()", "RANK()", "DENSE_RANK()", "NTILE(3)", "COUNT(*)", "SUM(i2)",
+                   "LAG(i2, 2, 5)"),
+            w->unit, order);
+        put(w, "%s(", CHOOSE("LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE", "COUNT"));
+        put_expression(w);
+        put(w, ") OVER (PARTITION BY %s, i2 ORDER BY %s%s) AS v FROM nasty", w->unit, order,
+            CHOOSE("", " ROWS BETWEEN 2 PRECEDING AND CURRENT ROW",
+                   " ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING"));
+        put_where(w);
+        put(w, ") AS p GROUP BY b1");
+        return;
+    case 1:
+        put(w, "SELECT COUNT(*), SUM(i2), COUNT(x) FROM (SELECT DISTINCT ON (%s%s) %s, i2, ",
+            w->unit, CHOOSE("", ", b1"), w->unit);
+        put_expression(w);
+        put(w, " AS x FROM nasty ORDER BY %s, %s) AS p", w->unit, order);
+        return;
+    case 2:
+        put(w,
+            "SELECT COUNT(*), COUNT(*) FILTER (WHERE %sEXISTS (SELECT 1 FROM nasty b WHERE b.%s = "
+            "nasty.%s AND b.i1 %s nasty.i1 AND ",
+            CHOOSE("", "NOT "), w->unit, w->unit, CHOOSE("<", "=", ">="));
+        put_condition(w);
+        put(w, ")) FROM nasty");
+        return;
+    default:
+        put(w,
+            "SELECT COUNT(n), SUM(CLAMP(n, 0, 9)) FROM (SELECT (SELECT %s FROM nasty b WHERE b.%s = "
+            "nasty.%s AND ",
+            CHOOSE("COUNT(*)", "MAX(b.i2)", "SUM(b.l2)", "COUNT(DISTINCT b.s1)"), w->unit, w->unit);
+        put_condition(w);
+        put(w, ") AS n FROM nasty) AS p");
+    }
+}
+
 void nasty_query(nasty_random *random, const char *unit, char *text)
 {
     writer all = {random, text, 0, unit}, *w = &all;
     text[0] = 0;
+    if (unit && below(w, 8) == 0) {
+        put_timeline(w);
+        return;
+    }
     if (unit && below(w, 10) == 0) {
         put_nested(w);
         return;

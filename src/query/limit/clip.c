@@ -16,7 +16,7 @@
 int brume_limit_shift(double reach, bool refine, double noise)
 {
     int shift = 0;
-    while (refine && ldexp(reach, shift) < ldexp(1, BRUME_LIMIT_FINE))
+    while (refine && reach > 0 && ldexp(reach, shift) < ldexp(1, BRUME_LIMIT_FINE))
         shift++;
     while (ldexp(reach, shift) > ldexp(1, BRUME_LIMIT_COARSE) ||
            ldexp(reach, shift) * noise > 0x1p49)

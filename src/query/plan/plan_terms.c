@@ -314,7 +314,7 @@ static void cap_sum(const brume_found_limit *number, double noise_95, brume_foun
         (choice->found && !(number->choice.found && shorter)))
         return;
     *choice = number->choice;
-    choice->limit = (uint64_t)cap;
+    choice->limit = (uint64_t)fmax(1, cap); /* where the bounds leave nothing but 0 */
     choice->allowance *= reach;
     choice->reach *= reach;
     sum->limit = choice->limit;
