@@ -180,6 +180,18 @@ static brume_status refused(const char *text, brume_error *error)
     return status;
 }
 
+/* Stop a query, and work until it has stopped: what it holds is freed then. */
+static void interrupt(brume_memory *memory, duckdb_pending_result pending)
+{
+    double until = brume_memory_clock() + 5; /* SQL that does not stop may leave something behind */
+    duckdb_interrupt(memory->connection);
+    while (brume_memory_clock() < until) {
+        duckdb_pending_state state = duckdb_pending_execute_task(pending);
+        if (state == DUCKDB_PENDING_ERROR || duckdb_pending_execution_is_finished(state))
+            return;
+    }
+}
+
 /* Work until the result is there. */
 static brume_status wait_for(brume_memory *memory, duckdb_pending_result pending, double until,
                              brume_error *error)
@@ -249,6 +261,8 @@ static brume_status run(brume_memory *memory, duckdb_prepared_statement statemen
                      ? take_rows(&result, take, context, error)
                      : refused(duckdb_result_error(&result), error);
         duckdb_destroy_result(&result);
+    } else {
+        interrupt(memory, pending);
     }
     duckdb_destroy_pending(&pending);
     return status;

@@ -384,8 +384,8 @@ static void bars_cover_the_truth(void **state)
         for (size_t k = 0; k < 3; k++)
             if (covered[i][k] < LEAST)
                 fail_msg("shape %zu, row %zu: %d of %d", i, k, covered[i][k], LEDGERS);
-        print_message("# shape %zu: %d of %d covered, mean bar %.3g, a tenth of it covers %d\n",
-                      i, covered[i][0] + covered[i][1] + covered[i][2], 3 * LEDGERS, widths[i],
+        print_message("# shape %zu: %d of %d covered, mean bar %.3g, a tenth of it covers %d\n", i,
+                      covered[i][0] + covered[i][1] + covered[i][2], 3 * LEDGERS, widths[i],
                       tenth[i]);
         assert_true(tenth[i] < 3 * LEAST);
     }

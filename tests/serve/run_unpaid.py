@@ -41,9 +41,9 @@ PAY = [("POST", "/v1/query", {"sql": COUNT, "epsilon": 0.5}),
        ("POST", "/v1/query", {"sql": "SELECT COUNT(age) AS a, SUM(age) AS s FROM visits", "epsilon": 0.5}),
        ("POST", "/v1/release", {"statistic": "count", "source": "visits", "epsilon": 0.25}),
        ("POST", "/v1/dummy", {"sql": "SELECT COUNT(*) AS n, SUM(age) AS s FROM visits", "epsilon": 0.5})]  # free, and drawn
-MASKS = [(rb'"time": ?"[^"]*"', b'"time"'), (rb"[0-9a-f]{32,}", b"hash"), (rb"\d{4}-\d\d-\d\dT[0-9:.]+Z?", b"time"),
+MASKS = [(rb'"time": ?"[^"]*"', b'"time"'), (rb"[0-9a-f]{32,}", b"hash"), (rb"\d{4}-\d\d-\d\dT[0-9:.]+Z?", b"time"), (rb"\d{4}-\d\d-\d\d \d\d:\d\d UTC", b"time"),
          (rb'"(hash|key|salt|previous|state|answer)": ?"[^"]*"', rb'"\1"')]
-DRAWN = ("rows", "value")
+DRAWN = ("rows", "value", "as_of")
 
 
 def masked(server, answer):

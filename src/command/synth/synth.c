@@ -202,8 +202,8 @@ static brume_status produce(brume_call *call, brume_synth *synth, brume_ledger *
     BRUME_TRY(brume_synth_check_output(synth, error));
     BRUME_TRY(brume_call_open_bits(call, &bits, error));
     BRUME_TRY(
-        ledger ? brume_synth_charged(synth, ledger, bits, &rows, &answer, error)
-               : brume_synth_of_file(synth, file->path, file->format, bits, &rows, &answer, error));
+        file ? brume_synth_of_file(synth, file->path, file->format, bits, &rows, &answer, error)
+             : brume_synth_charged(synth, ledger, bits, &rows, &answer, error));
     brume_status status = brume_synth_write(synth, rows, error);
     free(rows);
     BRUME_TRY(brume_call_keep_json(call, answer, error));

@@ -122,17 +122,19 @@ brume_status brume_public_cell(const brume_text *text, const brume_text *type, b
         return brume_no_memory(error, "the answer");
     bool boolean = type->length == 7 &&
                    (memcmp(type->data, "BOOLEAN", 7) == 0 || memcmp(type->data, "boolean", 7) == 0);
+    bool keeps = !boolean && (!is_number(type) || is_long(copy));
     if (is_number(type))
-        *value = (brume_value){.kind = BRUME_VALUE_NUMBER,
-                               .number = strtod(copy, NULL),
-                               .text = is_long(copy) ? copy : NULL,
-                               .length = is_long(copy) ? text->length : 0};
+        *value = (brume_value){.kind = BRUME_VALUE_NUMBER, .number = strtod(copy, NULL)};
     else if (boolean)
         *value = (brume_value){.kind = BRUME_VALUE_BOOLEAN, .boolean = *copy == 't'};
     else
-        *value = (brume_value){.kind = BRUME_VALUE_TEXT, .text = copy, .length = text->length};
-    if (!value->text)
+        *value = (brume_value){.kind = BRUME_VALUE_TEXT};
+    if (keeps) {
+        value->text = copy;
+        value->length = text->length;
+    } else {
         free(copy);
+    }
     return BRUME_OK;
 }
 

@@ -49,7 +49,7 @@ typedef struct layers {
 static void close_layers(layers *all)
 {
     for (size_t i = 0; all->tables && i < all->count; i++) {
-        for (size_t j = 0; j < all->tables[i].column_count && i < all->inner.count; j++)
+        for (size_t j = 0; i < all->inner.count && j < all->tables[i].column_count; j++)
             free((char *)all->tables[i].columns[j].name);
         free((void *)all->tables[i].columns);
         if (i < all->inner.count)
