@@ -212,7 +212,7 @@ static bool same_lines(const brume_policy *before, const brume_policy *after)
         return true;
     if (old.multiline != new.multiline || (old.multiline && old.quote != new.quote))
         return false;
-    return (!before->unit && !before->link_column) ||
+    return (!before->unit && !before->link_column && !before->window.column) ||
            (old.delimiter == new.delimiter &&old.quote == new.quote &&old.header == new.header);
 }
 
@@ -268,8 +268,123 @@ brume_status brume_policy_set_link(brume_policy *policy, const char *column, con
     return BRUME_OK;
 }
 
+/* ---- windows ---- */
+
+/* The domain as values of a grid. */
+static brume_status copy_values(const brume_policy_column *column, brume_policy_window *window,
+                                brume_error *error)
+{
+    window->values = calloc(column->domain_count + 1, sizeof *window->values);
+    for (size_t i = 0; window->values && i < column->domain_count; i++) {
+        if (!(window->values[i] = strdup(column->domain[i])))
+            return brume_no_memory(error, "a policy");
+        window->grid.value_count = i + 1;
+    }
+    window->grid.values = (const char *const *)window->values;
+    return window->values ? BRUME_OK : brume_no_memory(error, "a policy");
+}
+
+static void clear_window(brume_policy_window *window)
+{
+    for (size_t i = 0; i < window->grid.value_count; i++)
+        free(window->values[i]);
+    free(window->values);
+    free(window->column);
+    *window = (brume_policy_window){0};
+}
+
+/* Has every value of the column a window of this grid? */
+static brume_status check_window_column(const brume_policy_column *column,
+                                        const brume_window_grid *grid, bool has_offset,
+                                        brume_error *error)
+{
+    bool date = column->type.kind == BRUME_TYPE_DATE;
+    bool timestamp = column->type.kind == BRUME_TYPE_TIMESTAMP;
+    char type[BRUME_TYPE_NAME_SIZE];
+    if (grid->length == BRUME_WINDOW_VALUES) {
+        if (column->domain_count == 0)
+            return brume_fail(error, BRUME_EARGUMENT,
+                              "declare its values with --domain: each is a window, and all others "
+                              "are one more",
+                              "column '%s' has no declared values to make windows of",
+                              column->name);
+        if (has_offset)
+            return brume_fail(error, BRUME_EARGUMENT, "leave it out",
+                              "an offset moves windows of time, not of values");
+        return BRUME_OK;
+    }
+    if (!date && !timestamp)
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "name a column of dates or timestamps, or windows of 'values' and a "
+                          "domain",
+                          "column '%s' is %s: it has no windows of time", column->name,
+                          brume_type_name(column->type, type));
+    if (date && grid->length == BRUME_WINDOW_HOUR)
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "day, week, month, quarter, year, or Nd from DATE",
+                          "column '%s' is a date: it has no hours", column->name);
+    if (date && has_offset)
+        return brume_fail(error, BRUME_EARGUMENT, "leave it out",
+                          "column '%s' is a date, which has no zone: an offset does not move it",
+                          column->name);
+    return BRUME_OK;
+}
+
+brume_status brume_policy_set_window(brume_policy *policy, const char *place, const char *length,
+                                     const char *offset, brume_error *error)
+{
+    brume_policy_window made = {.place = BRUME_WINDOW_BY_COLUMN};
+    brume_policy_column *column = NULL;
+    BRUME_TRY(brume_window_grid_parse(length, offset, &made.grid, error));
+    if (strcmp(place, "none") == 0)
+        made.place = BRUME_WINDOW_TIMELESS;
+    else if (strcmp(place, "link") == 0)
+        made.place = BRUME_WINDOW_BY_LINK;
+    else
+        BRUME_TRY(policy_named(policy, place, &column, error));
+    if (made.place == BRUME_WINDOW_BY_LINK && !policy->link_column)
+        return brume_fail(error, BRUME_EARGUMENT, "name its column of dates, or none",
+                          "'window: link' in a table that has no link");
+    made.close_after = policy->window.close_after;
+    brume_status status = column ? check_window_column(column, &made.grid, offset && *offset, error)
+                                 : BRUME_OK;
+    if (status == BRUME_OK && column && !(made.column = strdup(column->name)))
+        status = brume_no_memory(error, "a policy");
+    if (status == BRUME_OK && column && made.grid.length == BRUME_WINDOW_VALUES)
+        status = copy_values(column, &made, error);
+    if (status != BRUME_OK) {
+        clear_window(&made);
+        return status;
+    }
+    clear_window(&policy->window);
+    policy->window = made;
+    return BRUME_OK;
+}
+
+bool brume_policy_same_grid(const brume_policy *a, const brume_policy *b)
+{
+    const brume_window_grid *one = &a->window.grid, *two = &b->window.grid;
+    if (one->length != two->length || one->days != two->days || one->origin != two->origin ||
+        one->offset != two->offset || one->value_count != two->value_count)
+        return false;
+    for (size_t i = 0; i < one->value_count; i++)
+        if (strcmp(one->values[i], two->values[i]) != 0)
+            return false;
+    return true;
+}
+
+static bool same_window(const brume_policy *before, const brume_policy *after)
+{
+    if (before->window.place != after->window.place || !brume_policy_same_grid(before, after))
+        return false;
+    return !before->window.column ||
+           same_column(before, before->window.column, after, after->window.column);
+}
+
 bool brume_policy_same_units(const brume_policy *before, const brume_policy *after)
 {
+    if (!same_window(before, after))
+        return false;
     if (!before->unit != !after->unit || !same_lines(before, after) ||
         !same_text(before->parent, after->parent) ||
         !same_text(before->parent_column, after->parent_column))
@@ -309,6 +424,7 @@ void brume_policy_close(brume_policy *policy)
     free(policy->parent_column);
     free(policy->bias_share);
     free(policy->unit_name);
+    clear_window(&policy->window);
     free(policy);
 }
 
@@ -613,6 +729,23 @@ static json_t *column_to_json(const brume_policy_column *column)
     return json;
 }
 
+static const char *const place_words[] = {"", "column", "link", "none"};
+
+static json_t *window_to_json(const brume_policy_window *window)
+{
+    char length[BRUME_WINDOW_TEXT], offset[BRUME_WINDOW_TEXT];
+    json_t *values = window->grid.value_count ? json_array() : NULL;
+    for (size_t i = 0; i < window->grid.value_count; i++)
+        if (json_array_append_new(values, json_string(window->values[i])) != 0) {
+            json_decref(values);
+            return NULL;
+        }
+    return json_pack("{s:s,s:s*,s:s,s:s,s:I,s:o*}", "place", place_words[window->place], "column",
+                     window->column, "length", brume_window_length_text(&window->grid, length),
+                     "offset", brume_window_offset_text(&window->grid, offset), "close_after",
+                     (json_int_t)window->close_after, "values", values);
+}
+
 json_t *brume_policy_to_json(const brume_policy *policy)
 {
     json_t *columns = json_array();
@@ -654,6 +787,10 @@ json_t *brume_policy_to_json(const brume_policy *policy)
         whole = json_object_set_new(json, "rows_stay", json_true()) == 0;
     if (whole && policy->rows_about > 0)
         whole = json_object_set_new(json, "rows_about", json_real(policy->rows_about)) == 0;
+    if (whole && policy->window.place)
+        whole = json_object_set_new(json, "window", window_to_json(&policy->window)) == 0;
+    if (whole && policy->max_age > 0)
+        whole = json_object_set_new(json, "max_age", json_real(policy->max_age)) == 0;
     if (whole)
         return json;
     json_decref(json);
@@ -696,6 +833,32 @@ static bool column_from_json(const json_t *json, brume_policy_column *column)
     return true;
 }
 
+/* Absent: no windows. */
+static bool window_from_json(const json_t *json, brume_policy_window *window)
+{
+    const char *place = text_of(json, "place"), *length = text_of(json, "length");
+    const json_t *values = json_object_get(json, "values");
+    size_t count = json_array_size(values);
+    if (!json)
+        return true;
+    for (int i = 1; place && i <= BRUME_WINDOW_TIMELESS; i++)
+        if (strcmp(place, place_words[i]) == 0)
+            window->place = (brume_window_place)i;
+    if (!window->place || !length || !copy(&window->column, text_of(json, "column")) ||
+        brume_window_grid_parse(length, text_of(json, "offset"), &window->grid, NULL) != BRUME_OK)
+        return false;
+    window->close_after = json_integer_value(json_object_get(json, "close_after"));
+    window->values = calloc(count + 1, sizeof *window->values);
+    window->grid.values = (const char *const *)window->values;
+    for (size_t i = 0; window->values && i < count; i++) {
+        const char *value = json_string_value(json_array_get(values, i));
+        if (!value || !(window->values[i] = strdup(value)))
+            return false;
+        window->grid.value_count = i + 1;
+    }
+    return window->values && window->close_after >= 0;
+}
+
 /* Absent, or a number of seconds. */
 static bool timeout_from_json(const json_t *json, double *timeout)
 {
@@ -725,6 +888,15 @@ static bool is_sound(const brume_policy *policy)
     if (!policy->link_column != !policy->parent || !policy->link_column != !policy->parent_column ||
         (policy->link_column && (policy->unit || !brume_policy_find(policy, policy->link_column))))
         return false;
+    const brume_policy_window *window = &policy->window;
+    const brume_policy_column *dated = window->column ? brume_policy_find(policy, window->column)
+                                                      : NULL;
+    if ((window->place == BRUME_WINDOW_BY_COLUMN) != (dated != NULL) ||
+        (window->place == BRUME_WINDOW_BY_LINK && !policy->link_column) ||
+        (dated && (window->grid.length == BRUME_WINDOW_VALUES
+                       ? window->grid.value_count == 0
+                       : check_window_column(dated, &window->grid, false, NULL) != BRUME_OK)))
+        return false;
     return !policy->unit || brume_policy_find(policy, policy->unit);
 }
 
@@ -753,6 +925,8 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
     size_t count = json_array_size(columns);
     if (good)
         good = timeout_from_json(json_object_get(json, "timeout"), &policy->timeout) &&
+               timeout_from_json(json_object_get(json, "max_age"), &policy->max_age) &&
+               window_from_json(json_object_get(json, "window"), &policy->window) &&
                (!text_of(json, "limits_per_user") ||
                 brume_user_limits_parse(text_of(json, "limits_per_user"), &policy->per_user,
                                         NULL) == BRUME_OK);

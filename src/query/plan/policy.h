@@ -12,6 +12,7 @@
 #include <brume/status.h>
 
 #include "engine/engine.h"
+#include "ledger/window.h"
 #include "query/plan/key_value.h"
 
 /* What one user of a server may take of the machine with one dataset.
@@ -58,6 +59,23 @@ typedef struct brume_policy_column {
     bool is_identifier; /* hardly two units share a value: nothing to group by */
 } brume_policy_column;
 
+/* In which window of a growing table a row is. All protected tables of a dataset say one of it, or
+ * none does; the grid is the same for all of them. */
+typedef enum brume_window_place {
+    BRUME_WINDOW_NOWHERE = 0, /* the dataset has no windows */
+    BRUME_WINDOW_BY_COLUMN,   /* that of its own column */
+    BRUME_WINDOW_BY_LINK,     /* that of the row that it is linked to; of two, both */
+    BRUME_WINDOW_TIMELESS,    /* none: the budget of whole histories alone protects it */
+} brume_window_place;
+
+typedef struct brume_policy_window {
+    brume_window_place place;
+    char *column;           /* BY_COLUMN */
+    brume_window_grid grid; /* its values point to `values` */
+    char **values;          /* as declared when the windows were: their order never changes */
+    int64_t close_after;    /* seconds after its end at which a window closes */
+} brume_policy_window;
+
 typedef struct brume_policy {
     char *location, *table; /* table: PostgreSQL only, else NULL */
     char *options;          /* how the file is to be read, as found at registration */
@@ -79,6 +97,8 @@ typedef struct brume_policy {
     bool rows_stay;    /* no row of it may leave its server */
     double rows_about; /* how many rows there are, about, as the owner says; 0: not said. Public: it
                           is not compared with the data */
+    brume_policy_window window;
+    double max_age; /* seconds from which a free re-read warns of its age; 0: it never does */
     brume_policy_column *columns;
     size_t column_count;
 } brume_policy;
@@ -122,6 +142,17 @@ BRUME_MUST_USE brume_status brume_policy_set_link(brume_policy *policy, const ch
                                                   const char *parent, const char *parent_column,
                                                   brume_error *error);
 
+/* Say in which windows its rows are: a column, or "link", or "none", on a grid of this length, and
+ * offset (NULL: none); length "values": each value of the column's declared domain is one. EUNKNOWN
+ * no such column; EARGUMENT: neither a time nor a domain, hours of a date, an offset of a date, a
+ * link where there is none. */
+BRUME_MUST_USE brume_status brume_policy_set_window(brume_policy *policy, const char *place,
+                                                    const char *length, const char *offset,
+                                                    brume_error *error);
+
+/* Is it the same grid? */
+bool brume_policy_same_grid(const brume_policy *a, const brume_policy *b);
+
 enum { BRUME_UNIT_NAME = 40 }; /* bytes of a noun */
 
 /* Say what a unit is called: a noun, or two with a slash between. EARGUMENT: that is none. */
@@ -133,11 +164,11 @@ BRUME_MUST_USE brume_status brume_policy_set_unit_name(brume_policy *policy, con
 BRUME_MUST_USE brume_status brume_policy_set_bias_share(brume_policy *policy, const char *share,
                                                         brume_error *error);
 
-/* Do the rows belong to the same units under both policies of one source? False wherever that is
- * not certain: another unit or type of the unit's column, another place of it where no header names
- * it, or lines that are read in another way (where the row is the unit: that are put together in
- * another way). Policies from before formats were declared are taken to read lines as they are read
- * now. */
+/* Do the rows belong to the same units, and to the same windows, under both policies of one source?
+ * False wherever that is not certain: another unit or type of the unit's column, another place of
+ * it where no header names it, or lines that are read in another way (where the row is the unit:
+ * that are put together in another way). Policies from before formats were declared are taken to
+ * read lines as they are read now. */
 bool brume_policy_same_units(const brume_policy *before, const brume_policy *after);
 
 /* The column of that name (exactly, else without regard to case), or NULL. */

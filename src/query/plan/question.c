@@ -377,15 +377,18 @@ brume_status brume_question_open_any(brume_ledger *ledger, const char *text, bru
     return open_text(ledger, text, true, out, error);
 }
 
-/* The policy as it counts for a re-read: what a unit is called says nothing of an answer. NULL if
+/* The policy as it counts for a re-read: what a unit is called, and from which age a re-read warns,
+ * say nothing of an answer. NULL if
  * memory is out; free with free(). */
 static char *policy_for_key(const json_t *policy)
 {
     json_t *copy = json_deep_copy(policy);
     const json_t *tables = json_object_get(copy, "tables");
-    json_object_del(copy, "unit_name");
-    for (size_t i = 0; i < json_array_size(tables); i++)
-        json_object_del(json_array_get(tables, i), "unit_name");
+    for (size_t i = 0; i <= json_array_size(tables); i++) {
+        json_t *each = i ? json_array_get(tables, i - 1) : copy;
+        json_object_del(each, "unit_name");
+        json_object_del(each, "max_age");
+    }
     char *text = copy ? json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     json_decref(copy);
     return text;

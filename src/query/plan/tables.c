@@ -166,6 +166,54 @@ static brume_status check_units(const brume_tables *tables, brume_error *error)
     return BRUME_OK;
 }
 
+/* Clause 4, of one protected table. */
+static brume_status check_window(const brume_tables *tables, const brume_table_policy *table,
+                                 const brume_table_policy *first, brume_error *error)
+{
+    const brume_policy *policy = table->policy;
+    if (!policy->window.place != !first->policy->window.place)
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "every protected table says 'window: COLUMN', 'link' or 'none', or none "
+                          "does",
+                          "the table '%s' has windows and '%s' does not say in which its rows are",
+                          policy->window.place ? table->name : first->name,
+                          policy->window.place ? first->name : table->name);
+    if (!brume_policy_same_grid(first->policy, policy))
+        return brume_fail(error, BRUME_EARGUMENT, "declare the same values for both columns",
+                          "the windows of '%s' and '%s' are different ones", first->name,
+                          table->name);
+    if (policy->window.place != BRUME_WINDOW_BY_LINK)
+        return BRUME_OK;
+    const brume_table_policy *parent =
+        &tables->list[brume_tables_find(tables, policy->parent)]; /* check_link has found it */
+    return parent->policy->window.place == BRUME_WINDOW_TIMELESS
+               ? brume_fail(error, BRUME_EARGUMENT,
+                            "write 'window: none', or name a column of dates",
+                            "the rows of '%s' are in the windows of '%s', which has none",
+                            table->name, parent->name)
+               : BRUME_OK;
+}
+
+static brume_status check_windows(const brume_tables *tables, brume_error *error)
+{
+    const brume_table_policy *first = NULL;
+    bool dated = false, any = false;
+    for (size_t i = 0; i < tables->count; i++) {
+        const brume_table_policy *table = &tables->list[i];
+        if (table->policy->is_public)
+            continue;
+        first = first ? first : table;
+        BRUME_TRY(check_window(tables, table, first, error));
+        any = any || table->policy->window.place;
+        dated = dated || table->policy->window.place == BRUME_WINDOW_BY_COLUMN;
+    }
+    return any && !dated
+               ? brume_fail(error, BRUME_EARGUMENT, "name a column of dates in one of them",
+                            "no table of the dataset has a column that says in which window a row "
+                            "is")
+               : BRUME_OK;
+}
+
 brume_status brume_tables_check(const brume_tables *tables, brume_error *error)
 {
     for (size_t i = 0; i < tables->count; i++) {
@@ -178,6 +226,7 @@ brume_status brume_tables_check(const brume_tables *tables, brume_error *error)
     }
     for (size_t i = 0; i < tables->count; i++)
         BRUME_TRY(check_circle(tables, i, error));
+    BRUME_TRY(check_windows(tables, error));
     return check_units(tables, error);
 }
 

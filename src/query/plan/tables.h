@@ -5,7 +5,9 @@
  * 2. Links lead, step by step and without a circle, to a table with a unit column; the two columns
  *    of a link are of one type.
  * 3. A dataset that was registered as one file or table has one table, of the dataset's name; where
- *    the row is the unit there is no other protected table. */
+ *    the row is the unit there is no other protected table.
+ * 4. Windows (ledger/window.h): every protected table says in which its rows are, on one grid, or
+ *    none does. The chain of `link` ends at a table with a column of its own. */
 #ifndef BRUME_QUERY_TABLES_H
 #define BRUME_QUERY_TABLES_H
 
@@ -30,7 +32,7 @@ void brume_tables_close(brume_tables *tables);
 /* Room for `count` tables, all empty and to be filled; NULL if memory is out. */
 brume_tables *brume_tables_open(size_t count);
 
-/* Clauses 1 to 3. EARGUMENT, EUNKNOWN with the nearest name. */
+/* Clauses 1 to 4. EARGUMENT, EUNKNOWN with the nearest name. */
 BRUME_MUST_USE brume_status brume_tables_check(const brume_tables *tables, brume_error *error);
 
 /* The policy of a dataset as the ledger keeps it; NULL if memory is out. */
