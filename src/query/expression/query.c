@@ -105,6 +105,14 @@ const brume_expression *brume_scope_inside(brume_row_scope scope, const brume_ex
     return relation->columns[node->column].expression;
 }
 
+const brume_expression *brume_query_cut_of(const brume_query *query, const brume_relation *table)
+{
+    for (size_t i = 0; i < query->cut_count; i++)
+        if (query->cuts[i].table == table)
+            return query->cuts[i].condition;
+    return NULL;
+}
+
 bool brume_key_is_optional(const brume_query *query, size_t key)
 {
     size_t sets = query->set_count;

@@ -251,6 +251,13 @@ typedef struct brume_query_table {
     bool nullable_side;
 } brume_query_table;
 
+/* Of one occurrence of a table no other rows are read than those that satisfy the condition, a
+ * function of its columns: wherever the table stands, and whatever else the query asks. */
+typedef struct brume_query_cut {
+    const brume_relation *table;
+    const brume_expression *condition;
+} brume_query_cut;
+
 /* ---- what is shown ---- */
 
 struct brume_formula;
@@ -269,7 +276,9 @@ typedef struct brume_query {
     const brume_relation *from;
     const brume_expression *where; /* NULL: all rows */
     const brume_expression *unit;  /* NULL: the row */
-    size_t table_count;            /* those that need protection, each once; at least one */
+    size_t cut_count; /* of tables with windows: each occurrence has one (plan/touched.h) */
+    const brume_query_cut *cuts;
+    size_t table_count; /* those that need protection, each once; at least one */
     const brume_query_table *tables;
     size_t public_count;
     const size_t *public_tables;
@@ -299,6 +308,9 @@ typedef struct brume_query {
                                        construction; names as in the catalog, for the ledger */
     struct brume_arena *arena;      /* owns everything above */
 } brume_query;
+
+/* The condition to which an occurrence of a table is cut; NULL: all its rows are read. */
+const brume_expression *brume_query_cut_of(const brume_query *query, const brume_relation *table);
 
 /* Has a grouping set not this key? */
 bool brume_key_is_optional(const brume_query *query, size_t key);

@@ -93,6 +93,9 @@ static void use_structure(print_scope *scope, const brume_relation *relation)
 {
     if (!relation)
         return;
+    const brume_expression *cut = brume_query_cut_of(scope->query, relation);
+    if (cut)
+        use_expression(scope, cut);
     if (relation->condition)
         use_expression(scope, relation->condition);
     if (relation->right_condition)
@@ -194,6 +197,8 @@ static const char *filter(brume_printer *printer, const char *from,
     return FORMAT("(SELECT * FROM %s WHERE %s) AS \"s%zu\"", from, text, printer->names++);
 }
 
+/* The rows of a table, cut to the windows that the query touches: here and nowhere else, so that no
+ * form of a query goes around it. tests/query/test_touched.c moves rows in other windows. */
 static const char *print_table(print_scope *scope, const brume_relation *relation)
 {
     brume_printer *printer = &scope->printer;
@@ -215,9 +220,11 @@ static const char *print_table(print_scope *scope, const brume_relation *relatio
         add_column(printer, &list, value, relation->number, i);
         free(quoted);
     }
-    return FORMAT("(SELECT %s FROM %s%s) AS \"s%zu\"", list.length ? list.text : "1 AS \"c\"",
-                  scope->tables[relation->table], guarded && printer->postgresql ? " OFFSET 0" : "",
-                  printer->names++);
+    const char *rows = FORMAT("(SELECT %s FROM %s%s) AS \"s%zu\"",
+                              list.length ? list.text : "1 AS \"c\"",
+                              scope->tables[relation->table],
+                              guarded && printer->postgresql ? " OFFSET 0" : "", printer->names++);
+    return filter(printer, rows, brume_query_cut_of(scope->query, relation));
 }
 
 static const char *print_select(print_scope *scope, const brume_relation *relation)

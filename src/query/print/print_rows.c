@@ -70,6 +70,8 @@ brume_status brume_query_print_staying(const brume_query *query, brume_dialect d
         return brume_no_memory(error, "a statement");
     if (query->where)
         mix(staying.mixed, query->where);
+    if (brume_query_cut_of(query, query->from))
+        mix(staying.mixed, brume_query_cut_of(query, query->from));
     for (size_t i = 0; i < count; i++)
         if (expressions[i]->operation != BRUME_OPERATION_COLUMN)
             mix(staying.mixed, expressions[i]);
