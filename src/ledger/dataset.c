@@ -48,6 +48,69 @@ void brume_password_name(const char *dataset, char name[BRUME_PASSWORD_NAME])
     snprintf(name, BRUME_PASSWORD_NAME, "password of %s", dataset);
 }
 
+/* ---- windows ---- */
+
+/* The windows that a policy states: in itself, or in one of its tables. */
+static const json_t *windows_of(const json_t *policy)
+{
+    const json_t *tables = json_object_get(policy, "tables");
+    const json_t *found = json_object_get(policy, "window");
+    for (size_t i = 0; !found && i < json_array_size(tables); i++)
+        found = json_object_get(json_array_get(tables, i), "window");
+    return found;
+}
+
+/* Of several tables the values stand in those that have a column. */
+static const json_t *values_of(const json_t *policy)
+{
+    const json_t *tables = json_object_get(policy, "tables");
+    const json_t *found = json_object_get(json_object_get(policy, "window"), "values");
+    for (size_t i = 0; !found && i < json_array_size(tables); i++)
+        found = json_object_get(json_object_get(json_array_get(tables, i), "window"), "values");
+    return found;
+}
+
+bool brume_dataset_grid(const json_t *policy, brume_window_grid *grid, const char ***values)
+{
+    const json_t *window = windows_of(policy), *list = values_of(policy);
+    const char *length = json_string_value(json_object_get(window, "length"));
+    const char *offset = json_string_value(json_object_get(window, "offset"));
+    brume_window_grid made = {.value_count = json_array_size(list)};
+    if (!length || brume_window_grid_parse(length, offset, &made, NULL) != BRUME_OK)
+        return false;
+    const char **kept = calloc(made.value_count + 1, sizeof *kept);
+    for (size_t i = 0; kept && i < made.value_count; i++)
+        if (!(kept[i] = json_string_value(json_array_get(list, i)))) {
+            free(kept);
+            return false;
+        }
+    made.values = kept;
+    *grid = made;
+    *values = kept;
+    return kept != NULL;
+}
+
+brume_status brume_window_budget_check(const brume_filter *window, const brume_filter *whole,
+                                       brume_error *error)
+{
+    brume_decimal most;
+    if (!whole)
+        return BRUME_OK;
+    bool concentrated = whole->rule == BRUME_RULE_CONCENTRATED;
+    if (window->rule != whole->rule)
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "write both with a delta, or both without; one rule is for both",
+                          "the window budget is of the rule %s, the budget of %s",
+                          brume_rule_word(window->rule), brume_rule_word(whole->rule));
+    BRUME_TRY(brume_decimal_multiply(&whole->limit, concentrated ? 4 : 2, &most, error));
+    if (brume_decimal_compare(&window->limit, &most) <= 0)
+        return BRUME_OK;
+    return brume_fail(error, BRUME_EPOLICY, "lower it, or raise the budget of whole histories",
+                      "the window budget would never bind: a window pays at most %s what a whole "
+                      "history pays",
+                      concentrated ? "four times the rho of" : "twice");
+}
+
 /* ---- loading ---- */
 
 typedef struct dataset_row {
@@ -164,6 +227,13 @@ static brume_status fill(brume_ledger *ledger, const char *name, dataset_row *ro
         if (!dataset->name || !dataset->source || !dataset->data_version || (cap && !dataset->cap))
             status = out_of_memory(error);
     }
+    const char *window = json_string_value(json_object_get(body, "window_filter"));
+    dataset->has_windows = window != NULL;
+    dataset->no_budget = json_is_true(json_object_get(body, "no_budget"));
+    if (status == BRUME_OK && dataset->has_windows != (windows_of(dataset->policy) != NULL))
+        status = contradiction(name, error); /* nobody may ask past the windows */
+    if (status == BRUME_OK && window)
+        status = brume_filter_parse(window, &dataset->window_budget, error);
     json_decref(body);
     char secret[BRUME_PASSWORD_NAME];
     brume_password_name(name, secret);

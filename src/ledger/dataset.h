@@ -10,6 +10,13 @@ BRUME_MUST_USE brume_status brume_dataset_is_public(brume_ledger *ledger, const 
 
 enum { BRUME_MOST_DATASET_NAME = 255, BRUME_PASSWORD_NAME = BRUME_MOST_DATASET_NAME + 32 };
 
+/* Do a window's budget and that of whole histories (NULL: none) go together? EPOLICY: a window
+ * budget that would never bind, since a unit's window pays at most twice the epsilon (four times
+ * the rho) of its whole history; EARGUMENT: another rule. */
+BRUME_MUST_USE brume_status brume_window_budget_check(const brume_filter *window,
+                                                      const brume_filter *whole,
+                                                      brume_error *error);
+
 /* Under which name the password of a dataset's server is kept (store.h). */
 void brume_password_name(const char *dataset, char name[BRUME_PASSWORD_NAME]);
 

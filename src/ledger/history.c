@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "ledger/journal.h"
+#include "ledger/window_page.h"
+#include "ledger/wording.h"
 #include "number/decimal.h"
 
 /* A charge as numbers, in addition to its exact text; NULL if it is none. */
@@ -27,38 +29,67 @@ typedef struct history_told {
     const char *time, *dataset, *kind, *state;
 } history_told;
 
-static const char *price_of(const json_t *body, const char *dataset)
+static const json_t *charge_of(const json_t *body, const char *dataset)
 {
     json_t *charge = NULL;
     size_t i = 0;
     json_array_foreach (json_object_get(body, "charges"), i, charge) {
         const char *name = json_string_value(json_object_get(charge, "dataset"));
         if (name && strcmp(name, dataset) == 0)
-            return json_string_value(json_object_get(charge, "price"));
+            return charge;
     }
     return NULL;
 }
 
-/* A reservation. Rows from before the typed text was kept have the normal one alone. */
-static json_t *asked(const history_told *row, const json_t *body)
+/* "windows" of a charge: {"ranges","undated","count","price"}, where the dataset has any. */
+static bool add_windows(brume_ledger *ledger, const char *dataset, const json_t *charge,
+                        json_t *entry)
 {
-    const char *price = price_of(body, row->dataset);
-    json_t *typed = json_object_get(body, "typed"), *normal = json_object_get(body, "sql");
-    bool both = json_is_string(typed);
-    if (!price)
+    const char *price = json_string_value(json_object_get(charge, "window_price"));
+    const json_t *list = json_object_get(charge, "windows");
+    brume_window_set set = {.undated = json_is_true(json_object_get(charge, "undated"))};
+    json_t *ranges = NULL;
+    if (!list)
+        return true;
+    brume_status status = brume_window_set_from_json(list, &set, NULL);
+    if (status == BRUME_OK)
+        status = brume_ledger_name_windows(ledger, dataset, &set, &ranges, NULL);
+    json_t *made = status == BRUME_OK && price
+                       ? json_pack("{s:o,s:b,s:I,s:o}", "ranges", ranges, "undated", set.undated,
+                                   "count", (json_int_t)brume_window_set_size(&set), "price",
+                                   cost_to_json(price))
+                       : NULL;
+    brume_window_set_free(&set);
+    return made && json_object_set_new(entry, "windows", made) == 0;
+}
+
+/* A reservation. Rows from before the typed text was kept have the normal one alone, and those that
+ * were redacted none. */
+static json_t *asked(brume_ledger *ledger, const history_told *row, const json_t *body)
+{
+    const json_t *charge = charge_of(body, row->dataset);
+    const char *price = json_string_value(json_object_get(charge, "price"));
+    json_t *words = NULL;
+    if (!price || brume_wording_read(ledger, (uint64_t)row->id, body, &words, NULL) != BRUME_OK)
         return NULL;
+    json_t *typed = json_object_get(words, "typed"), *normal = json_object_get(words, "sql");
+    bool both = json_is_string(typed);
     json_t *entry = json_pack("{s:I,s:s,s:s,s:O?,s:o,s:s,s:O*}", "id", row->id, "time", row->time,
                               "dataset", row->dataset, "sql", both ? typed : normal, "cost",
                               cost_to_json(price), "state", row->state, "user",
                               json_object_get(body, "user"));
-    if (entry && both && json_object_set(entry, "normal", normal) != 0) {
+    bool good = entry && (!both || json_object_set(entry, "normal", normal) == 0) &&
+                (words || json_object_set_new(entry, "redacted", json_true()) == 0) &&
+                add_windows(ledger, row->dataset, charge, entry);
+    json_decref(words);
+    if (!good) {
         json_decref(entry);
         return NULL;
     }
     return entry;
 }
 
-/* An amendment or a refused registration: nothing was asked and nothing spent. */
+/* What the owner did: nothing was asked and nothing spent. */
 static json_t *done_by_the_owner(const history_told *row, const json_t *body)
 {
     bool amended = strcmp(row->kind, "amend") == 0;
@@ -113,13 +144,13 @@ static const char event_of[] =
     "SELECT journal.time, journal.kind, journal.body, coalesce(reservation.state, '') FROM journal "
     "LEFT JOIN reservation ON reservation.id = journal.id WHERE journal.id = ?1";
 
-static json_t *read_event(sqlite3_stmt *row, int64_t id, const char *dataset)
+static json_t *read_event(brume_ledger *ledger, sqlite3_stmt *row, int64_t id, const char *dataset)
 {
     const history_told one = {id, brume_store_text(row, 0), dataset, brume_store_text(row, 1),
                               brume_store_text(row, 3)};
     json_t *body = json_loads(brume_store_text(row, 2), JSON_ALLOW_NUL, NULL);
     json_t *entry = !body                              ? NULL
-                    : strcmp(one.kind, "reserve") == 0 ? asked(&one, body)
+                    : strcmp(one.kind, "reserve") == 0 ? asked(ledger, &one, body)
                                                        : done_by_the_owner(&one, body);
     json_decref(body);
     return entry;
@@ -140,7 +171,7 @@ static brume_status add_event(page *to, int64_t id, const char *dataset, brume_e
     bool found = false;
     BRUME_TRY(brume_store_prepare(to->ledger, &row, error, event_of, "i", id));
     brume_status status = brume_store_step(to->ledger, row, &found, error);
-    json_t *entry = status == BRUME_OK && found ? read_event(row, id, dataset) : NULL;
+    json_t *entry = status == BRUME_OK && found ? read_event(to->ledger, row, id, dataset) : NULL;
     to->first = id;
     to->bytes += entry ? (size_t)sqlite3_column_bytes(row, 2) : 0;
     sqlite3_finalize(row);

@@ -102,7 +102,7 @@ static brume_status append_text(brume_ledger *ledger, const char *kind, const ch
  * write. */
 static const char *digest_key(const brume_ledger *ledger)
 {
-    static const char *const words[] = {"states", "tables", "beside", "vouched"};
+    static const char *const words[] = {"states", "tables", "beside", "vouched", "attested"};
     return words[ledger->schema - 1];
 }
 
@@ -131,8 +131,8 @@ static brume_status digest_rows(brume_ledger *ledger, const char *sql,
 }
 
 /* Digest of the tables that the newest row vouches for: datasets, from schema 2 on secrets and
- * marks, from schema 4 on users and allotments. It tells nobody whether marks were added: each
- * reservation changes its dataset's row too. */
+ * marks, from schema 4 on users and allotments, from schema 5 on what windows have spent. It tells
+ * nobody whether marks were added: each reservation changes its dataset's row too. */
 static brume_status digest_tables(brume_ledger *ledger, char digest[BRUME_DIGEST_TEXT],
                                   brume_error *error)
 {
@@ -151,8 +151,13 @@ static brume_status digest_tables(brume_ledger *ledger, char digest[BRUME_DIGEST
     BRUME_TRY(digest_rows(
         ledger, "SELECT name, role, expires, issued, changed, state FROM user ORDER BY name",
         digest, error));
+    BRUME_TRY(digest_rows(
+        ledger, "SELECT user, dataset, filter, last FROM allotment ORDER BY user, dataset", digest,
+        error));
+    if (ledger->schema < 5)
+        return BRUME_OK;
     return digest_rows(ledger,
-                       "SELECT user, dataset, filter, last FROM allotment ORDER BY user, dataset",
+                       "SELECT dataset, first, hash FROM window_page ORDER BY dataset, first",
                        digest, error);
 }
 
@@ -178,6 +183,41 @@ brume_status brume_journal_append(brume_ledger *ledger, const char *kind, json_t
     return status;
 }
 
+bool brume_journal_vouches(const json_t *redaction, const brume_journal_row *row)
+{
+    char left[BRUME_DIGEST_TEXT];
+    size_t i = 0;
+    json_t *entry = NULL;
+    if (brume_digest(&row->body, 1, left, NULL) != BRUME_OK)
+        return false;
+    json_array_foreach (json_object_get(redaction, "rows"), i, entry) {
+        const char *hash = json_string_value(json_object_get(entry, "hash"));
+        const char *said = json_string_value(json_object_get(entry, "left"));
+        if ((uint64_t)json_integer_value(json_object_get(entry, "row")) == row->id && hash &&
+            said && strcmp(hash, row->hash) == 0 && strcmp(said, left) == 0)
+            return true;
+    }
+    return false;
+}
+
+static brume_status check_row(brume_ledger *ledger, uint64_t id, json_t **body, brume_error *error);
+
+/* A row whose body is not what its hash is of: does a later row say that it was redacted to this?
+ */
+static brume_status check_redacted(brume_ledger *ledger, const brume_journal_row *row,
+                                   brume_error *error)
+{
+    json_t *body = json_loads(row->body, JSON_ALLOW_NUL, NULL), *redaction = NULL;
+    uint64_t by = (uint64_t)json_integer_value(json_object_get(body, "redacted"));
+    json_decref(body);
+    if (by <= row->id)
+        return damaged(row->id, error);
+    BRUME_TRY(check_row(ledger, by, &redaction, error));
+    bool vouched = brume_journal_vouches(redaction, row);
+    json_decref(redaction);
+    return vouched ? BRUME_OK : damaged(row->id, error);
+}
+
 /* Check row `id` against the hash of the one before it; its body, where wanted. */
 static brume_status check_row(brume_ledger *ledger, uint64_t id, json_t **body, brume_error *error)
 {
@@ -196,7 +236,7 @@ static brume_status check_row(brume_ledger *ledger, uint64_t id, json_t **body, 
     if (status == BRUME_OK)
         status = brume_journal_hash(&row, previous, hash, error);
     if (status == BRUME_OK && strcmp(hash, row.hash) != 0)
-        status = damaged(id, error);
+        status = check_redacted(ledger, &row, error);
     json_t *loaded = NULL;
     if (status == BRUME_OK && body && !(loaded = json_loads(row.body, JSON_ALLOW_NUL, NULL)))
         status = damaged(id, error);

@@ -8,8 +8,11 @@
  *   refuse    {"dataset"}: a registration under this name that was refused
  *   amend     as register, with "changes" and "moves_units" for "new_budget": the policy anew
  *   version   {"dataset","data_version"}: until schema 3
- *   reserve   {"charges":[{"dataset","price","filter"}],"sql","typed","events","answer_key"};
- *             "typed" since schema 3
+ *   reserve   {"charges":[{"dataset","price","filter"}],"wording","events","answer_key"}; before
+ *             schema 5 "sql" and, since schema 3, "typed" for "wording" (wording.h). Of a dataset
+ *             with windows a charge also has "windows":[[FIRST,LAST]], "undated" where that was
+ *             touched, "window_price", and "fullest": the sums of the touched window that has spent
+ *             most
  *   note      {"reservation","answer_key","answer_hash"}: a part of what an open reservation
  *             releases, recorded before the rest is drawn
  *   commit    {"reservation","answer_hash"}
@@ -18,17 +21,22 @@
  *   user      {"action","name"}: of a user (user.h), since schema 4. "add" also has "role",
  *             "expires" (seconds, 0: never) and "allotments":[{"dataset","filter"}]; "allot" these;
  *             "token" has "expires"; "remove" nothing more
+ *   redact    {"charges":[ID],"answers","reason","rows":[{"row","hash","left"}]}, since schema 5:
+ *             texts that were taken out (redact.c). `rows` are older ones whose bodies were
+ * restated: each with its hash, which stays, and the SHA-256 of the body that is left, which has
+ *             "redacted": the number of this row
  *   migrate   {"from","to"}: schemas
  *
  * A row that was appended for a user has "user", the name; a charge of such a reservation has
  * "allotment", the state of that user's filter after the row, where there is one.
  *
  * `filter` is the state of the dataset's filter after the row, in its exact text form; `price` the
- * charge in its exact text form. Every body also has "vouched": a digest of the tables of
+ * charge in its exact text form. Every body also has a digest of the tables of
  * datasets, secrets, marks, users and allotments after the row, so that the newest row vouches for
- * the state of every dataset and for all that is known of its source. (Rows of schema 3 and 2, with
- * no users, call it "beside" and "tables"; those of schema 1 have "states", of the datasets alone.)
- * Bodies are JSON with sorted keys and no spaces. */
+ * the state of every dataset and for all that is known of its source: "attested", with what windows
+ * have spent. (Rows of schema 4, with no windows, call it "vouched", those of schema 3 and 2, with
+ * no users, "beside" and "tables"; those of schema 1 have "states", of the datasets alone.) Bodies
+ * are JSON with sorted keys and no spaces. */
 #ifndef BRUME_LEDGER_JOURNAL_H
 #define BRUME_LEDGER_JOURNAL_H
 
@@ -60,8 +68,12 @@ BRUME_MUST_USE brume_status brume_journal_step(brume_ledger *ledger, sqlite3_stm
 BRUME_MUST_USE brume_status brume_journal_hash(const brume_journal_row *row, const char *previous,
                                                char out[BRUME_DIGEST_TEXT], brume_error *error);
 
+/* Does this body of a row `redact` say that the row was restated as it is now? */
+bool brume_journal_vouches(const json_t *redaction, const brume_journal_row *row);
+
 /* Load the body of row `id` after checking its hash against the row before it.
- * BRUME_EDAMAGED if there is no such row or it does not hold. The caller frees *body. */
+ * BRUME_EDAMAGED if there is no such row or it does not hold, which one that was redacted does. The
+ * caller frees *body. */
 BRUME_MUST_USE brume_status brume_journal_body(brume_ledger *ledger, uint64_t id, json_t **body,
                                                brume_error *error);
 

@@ -13,6 +13,8 @@
  *                journal.
  *   user         who may ask through a server; see user.h.
  *   allotment    what one of them may take of a dataset's budget: a second filter's state.
+ *   window_page  what each window of a growing table has spent: a filter each; see window_page.h.
+ *   wording      what was typed, with a salt: it can be redacted; see wording.h and redact.c.
  *
  * Everything but the journal can be recomputed from it, or (marks, secrets) is vouched for by its
  * newest row; `verify` does so.
@@ -21,7 +23,7 @@
  *  1. A reservation is durable (on disk, synced) before brume_ledger_reserve returns.
  *  2. Check and charge are one transaction that holds the write lock: of processes racing for a
  *     budget exactly those succeed whose charges fit, in the order of the journal.
- *  3. A reservation that touches several datasets charges all of them or none.
+ *  3. A reservation that touches several datasets, or windows, charges all of them or none.
  *  4. Nothing is ever refunded. A crash, a failed engine, a closed pipe: what was reserved stays
  *     spent, because whether an answer was seen cannot be known.
  *  5. The filter's rule and the adjacency are fixed at registration. The budget and the policy
@@ -50,6 +52,8 @@
 #include <brume/adjacency.h>
 #include <brume/account/filter.h>
 #include <brume/status.h>
+
+#include "ledger/window.h"
 
 typedef struct brume_ledger brume_ledger;
 
@@ -90,8 +94,10 @@ typedef struct brume_registration {
     brume_adjacency adjacency;
     const brume_filter *filter; /* fresh: the budget and its rule */
     const char *cap;            /* most epsilon of one query, as a decimal; NULL: no cap */
-    const json_t *policy;       /* everything else; the ledger reads "public" of it alone */
+    const json_t *policy;       /* everything else; the ledger reads "public" and "window" of it */
     bool new_budget;            /* the owner insists: same source under another name */
+    const brume_filter *window_budget; /* fresh, of each window; NULL: the policy has no windows */
+    bool no_budget; /* of whole histories: `filter` is the window budget then, and sums nothing */
 } brume_registration;
 
 /* Register a dataset. BRUME_EPOLICY if the name or the source is registered already, or if it
@@ -131,10 +137,11 @@ BRUME_MUST_USE brume_status brume_ledger_check_tables(brume_ledger *ledger,
 
 typedef struct brume_amendment {
     const char *name;
-    uint64_t stated;          /* brume_dataset.stated of the policy that is amended */
-    const char *epsilon;      /* the new budget, as decimals; NULL: as it is */
-    const char *delta;        /* NULL: none */
-    const char *cap;          /* the new cap; "": none; NULL: as it is */
+    uint64_t stated;                   /* brume_dataset.stated of the policy that is amended */
+    const char *epsilon;               /* the new budget, as decimals; NULL: as it is */
+    const char *delta;                 /* NULL: none */
+    const brume_filter *window_budget; /* fresh, of the dataset's rule; NULL: as it is */
+    const char *cap;                   /* the new cap; "": none; NULL: as it is */
     const char *data_version; /* NULL: as it is. Recorded answers of the old label stay, but are not
                                  found by queries on the new one */
     const json_t *policy;     /* NULL: as it is */
@@ -154,7 +161,10 @@ typedef struct brume_dataset {
     char *name, *source, *data_version;
     char *cap, *password; /* may be NULL */
     brume_adjacency adjacency;
-    brume_filter filter; /* the state now */
+    brume_filter filter;        /* the state now */
+    bool has_windows;           /* each has a filter of its own, with these limits */
+    brume_filter window_budget; /* fresh */
+    bool no_budget;             /* of whole histories: `filter` has the window budget, unspent */
     json_t *policy;
     uint64_t queries; /* reservations so far; free re-reads do not count */
     uint64_t stated;  /* the journal row that states the policy */
@@ -164,6 +174,10 @@ typedef struct brume_dataset {
 BRUME_MUST_USE brume_status brume_ledger_dataset(brume_ledger *ledger, const char *name,
                                                  brume_dataset **out, brume_error *error);
 void brume_dataset_close(brume_dataset *dataset);
+
+/* The grid of a policy's windows; false if it has none. Its values, if any, point into the policy;
+ * the caller frees *values with free(). */
+bool brume_dataset_grid(const json_t *policy, brume_window_grid *grid, const char ***values);
 
 /* Every name in order, as a JSON array of strings the caller frees. */
 BRUME_MUST_USE brume_status brume_ledger_names(brume_ledger *ledger, json_t **out,
@@ -188,6 +202,10 @@ typedef struct brume_ledger_charge {
     uint64_t stated;           /* brume_dataset.stated of the policy it was planned under; 0: any */
     const char *const *marks;  /* of what will be read; new ones are recorded */
     size_t mark_count, read_mark_count;
+    /* of a dataset with windows, which refuses a charge that does not say them: those whose rows
+     * may be read, and what each of them pays */
+    const brume_window_set *windows;
+    const brume_charge *window_price;
 } brume_ledger_charge;
 
 typedef struct brume_reservation {
@@ -198,7 +216,8 @@ typedef struct brume_reservation {
     size_t public_count;
     const char *sql;      /* what was asked, normalised */
     const char *typed;    /* as it was typed; NULL: nothing else than `sql` */
-    const json_t *events; /* what will be released: mechanisms and parameters, for third parties */
+    const json_t *events; /* what will be released: mechanisms and parameters, for third parties. It
+                             stays when texts are redacted: nothing that was typed may be in it */
     const char *answer_key; /* see brume_ledger_recall */
     bool anew; /* there may be an answer under the key: this one is recorded beside it */
 } brume_reservation;
@@ -290,10 +309,34 @@ typedef struct brume_history_page {
 
 enum { BRUME_HISTORY_BYTES = 4 << 20, BRUME_HISTORY_EVENTS = 100 };
 
+/* Ranges of windows by their names, [[FIRST,LAST]], on the grid of a dataset as it is. The caller
+ * frees *out. */
+BRUME_MUST_USE brume_status brume_ledger_name_windows(brume_ledger *ledger, const char *dataset,
+                                                      const brume_window_set *set, json_t **out,
+                                                      brume_error *error);
+
+/* What the windows of a dataset that has them may still spend. */
+typedef struct brume_windows_left {
+    json_t *runs; /* [{"first","last","left":{"epsilon","delta","rho"}}], the newest first: those
+                     that have spent something; the caller frees it */
+    brume_charge untouched, undated; /* what all other windows have left, and `undated` */
+} brume_windows_left;
+
+BRUME_MUST_USE brume_status brume_ledger_windows(brume_ledger *ledger, const brume_dataset *dataset,
+                                                 brume_windows_left *out, brume_error *error);
+
+/* The least that a window of a set has left; of an empty set the budget of a window. */
+BRUME_MUST_USE brume_status brume_ledger_least_left(brume_ledger *ledger,
+                                                    const brume_dataset *dataset,
+                                                    const brume_window_set *set,
+                                                    brume_charge *least, brume_error *error);
+
 /* What happened to one dataset (NULL: all), oldest first: {"events":[{"id","time","dataset","sql",
  * "cost","state"}],"before"}, "before" being that of the next page, null if there is none. A page
  * that is NULL is everything. Reservations, with the SQL as it was typed and, where that is another
- * text, "normal", where a user asked also "user", of a stream also "progress":{"asked","hits"};
+ * text, "normal", where a user asked also "user", of a stream also "progress":{"asked","hits"}, of
+ * a dataset with windows also "windows":{"ranges","undated","count","price"}; where the text was
+ * redacted "sql" is null and "redacted" true;
  * amendments (state "amended", "changes") and refused registrations under its name (state
  * "refused"), both without SQL and cost. BRUME_EDAMAGED if a row is not what brume writes. */
 BRUME_MUST_USE brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset,

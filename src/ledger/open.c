@@ -16,6 +16,7 @@
 #include "ledger/store.h"
 #include "ledger/user_row.h"
 #include "ledger/verify.h"
+#include "ledger/wording.h"
 
 /* The tables of the ledger's file, and the way from an older schema to this one.
  *
@@ -23,6 +24,8 @@
  *   schema 2   also mark and secret: by what each source is known (mark.h), and what is not shown
  *   schema 3   no new table: rows that amend and refuse, SQL as it was typed, public marks
  *   schema 4   also user and allotment (user.h)
+ *   schema 5   also window_page (window_page.h), wording, and a salt in answer (wording.h); the
+ *              journal lets a row that was redacted be restated (redact.c)
  *
  * Promise of a migration: it is one transaction. A killed process leaves the old ledger or the new
  * one, whole. Every row of the journal stays as it was and gets one row after it that says so; the
@@ -30,49 +33,71 @@
  * after; if it does not hold, nothing is changed. */
 
 typedef struct schema_object {
-    int since; /* the schema that brought it */
+    int since, last; /* the schemas that have it; last 0: all later ones */
     const char *name, *sql;
 } schema_object;
 
 static const schema_object schema[] = {
-    {1, "journal",
+    {1, 0, "journal",
      "CREATE TABLE journal(id INTEGER PRIMARY KEY, time TEXT NOT NULL, "
      "kind TEXT NOT NULL, body TEXT NOT NULL, hash TEXT NOT NULL) STRICT"},
-    {1, "dataset",
+    {1, 0, "dataset",
      "CREATE TABLE dataset(name TEXT PRIMARY KEY, source TEXT NOT NULL, "
      "registered INTEGER NOT NULL, data_version TEXT NOT NULL, filter TEXT NOT NULL, "
      "last INTEGER NOT NULL, queries INTEGER NOT NULL) STRICT, WITHOUT ROWID"},
-    {1, "dataset_source", "CREATE INDEX dataset_source ON dataset(source)"},
-    {1, "reservation",
+    {1, 0, "dataset_source", "CREATE INDEX dataset_source ON dataset(source)"},
+    {1, 0, "reservation",
      "CREATE TABLE reservation(id INTEGER PRIMARY KEY, answer_key TEXT NOT NULL, "
      "state TEXT NOT NULL) STRICT"},
-    {1, "charge",
+    {1, 0, "charge",
      "CREATE TABLE charge(dataset TEXT NOT NULL, reservation INTEGER NOT NULL, "
      "PRIMARY KEY(dataset, reservation)) STRICT, WITHOUT ROWID"},
-    {1, "answer",
+    {1, 4, "answer",
      "CREATE TABLE answer(answer_key TEXT PRIMARY KEY, committed INTEGER NOT NULL, "
      "body TEXT NOT NULL) STRICT, WITHOUT ROWID"},
-    {1, "journal_keeps_rows",
+    {1, 0, "journal_keeps_rows",
      "CREATE TRIGGER journal_keeps_rows BEFORE DELETE ON journal "
      "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"},
-    {1, "journal_keeps_text",
+    {1, 4, "journal_keeps_text",
      "CREATE TRIGGER journal_keeps_text BEFORE UPDATE ON journal "
      "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"},
-    {2, "secret",
+    {2, 0, "secret",
      "CREATE TABLE secret(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID"},
-    {2, "mark",
+    {2, 0, "mark",
      "CREATE TABLE mark(dataset TEXT NOT NULL, mark TEXT NOT NULL, "
      "PRIMARY KEY(dataset, mark)) STRICT, WITHOUT ROWID"},
-    {2, "mark_of_datasets", "CREATE INDEX mark_of_datasets ON mark(mark)"},
-    {4, "user",
+    {2, 0, "mark_of_datasets", "CREATE INDEX mark_of_datasets ON mark(mark)"},
+    {4, 0, "user",
      "CREATE TABLE user(name TEXT PRIMARY KEY, role TEXT NOT NULL, expires INTEGER NOT NULL, "
      "issued INTEGER NOT NULL, changed INTEGER NOT NULL, state TEXT NOT NULL) STRICT, WITHOUT ROWID"},
-    {4, "allotment",
+    {4, 0, "allotment",
      "CREATE TABLE allotment(user TEXT NOT NULL, dataset TEXT NOT NULL, filter TEXT NOT NULL, "
      "last INTEGER NOT NULL, PRIMARY KEY(user, dataset)) STRICT, WITHOUT ROWID"},
+    {5, 0, "answer",
+     "CREATE TABLE answer(answer_key TEXT PRIMARY KEY, committed INTEGER NOT NULL, "
+     "salt TEXT NOT NULL, body TEXT NOT NULL) STRICT, WITHOUT ROWID"},
+    {5, 0, "wording",
+     "CREATE TABLE wording(reservation INTEGER PRIMARY KEY, salt TEXT NOT NULL, "
+     "body TEXT NOT NULL) STRICT"},
+    {5, 0, "window_page",
+     "CREATE TABLE window_page(dataset TEXT NOT NULL, first INTEGER NOT NULL, hash TEXT NOT NULL, "
+     "body TEXT NOT NULL, PRIMARY KEY(dataset, first)) STRICT, WITHOUT ROWID"},
+    /* Only a row of which the newest one says that it is redacted, and only its body. */
+    {5, 0, "journal_keeps_text",
+     "CREATE TRIGGER journal_keeps_text BEFORE UPDATE ON journal WHEN NEW.id IS NOT OLD.id OR "
+     "NEW.time IS NOT OLD.time OR NEW.kind IS NOT OLD.kind OR NEW.hash IS NOT OLD.hash OR NOT "
+     "EXISTS (SELECT 1 FROM journal newest, json_each(newest.body, '$.rows') told WHERE newest.id = "
+     "(SELECT max(id) FROM journal) AND newest.kind = 'redact' AND json_extract(told.value, '$.row') "
+     "= OLD.id AND json_extract(told.value, '$.hash') = OLD.hash) "
+     "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"},
 };
 
 enum { SCHEMA_OBJECTS = sizeof schema / sizeof *schema };
+
+static bool is_in(const schema_object *object, int number)
+{
+    return object->since <= number && (object->last == 0 || number <= object->last);
+}
 
 /* Has the file exactly the tables, indexes and triggers of ledger->schema, letter by letter? A
  * foreign trigger could change what a charge does. BRUME_EDAMAGED otherwise. */
@@ -87,7 +112,7 @@ static brume_status schema_check(brume_ledger *ledger, brume_error *error)
     while ((status = brume_store_step(ledger, statement, &row, error)) == BRUME_OK && row) {
         bool known = false;
         for (size_t i = 0; i < SCHEMA_OBJECTS; i++)
-            known = known || (schema[i].since <= ledger->schema &&
+            known = known || (is_in(&schema[i], ledger->schema) &&
                               strcmp(schema[i].name, brume_store_text(statement, 0)) == 0 &&
                               strcmp(schema[i].sql, brume_store_text(statement, 1)) == 0);
         found += known;
@@ -97,7 +122,7 @@ static brume_status schema_check(brume_ledger *ledger, brume_error *error)
     if (status != BRUME_OK)
         return status;
     for (size_t i = 0; i < SCHEMA_OBJECTS; i++)
-        expected += schema[i].since <= ledger->schema;
+        expected += is_in(&schema[i], ledger->schema);
     if (foreign || found != expected)
         return brume_fail(error, BRUME_EDAMAGED, "the file was changed by another program",
                           "the ledger's structure is not the one brume made");
@@ -108,13 +133,26 @@ static brume_status schema_check(brume_ledger *ledger, brume_error *error)
 static brume_status add_objects(brume_ledger *ledger, int from, const char *doing,
                                 brume_error *error)
 {
+    if (from > 0 && from < 5)
+        BRUME_TRY(brume_store_run(ledger,
+                                  "DROP TRIGGER journal_keeps_text; "
+                                  "ALTER TABLE answer RENAME TO answer_before",
+                                  doing, error));
     for (size_t i = 0; i < SCHEMA_OBJECTS; i++)
-        if (schema[i].since > from)
+        if (schema[i].since > from && is_in(&schema[i], BRUME_LEDGER_SCHEMA))
             BRUME_TRY(brume_store_run(ledger, schema[i].sql, doing, error));
+    if (from > 0 && from < 5)
+        BRUME_TRY(brume_store_run(ledger,
+                                  "INSERT INTO answer(answer_key, committed, salt, body) SELECT "
+                                  "answer_key, committed, '', body FROM answer_before; "
+                                  "DROP TABLE answer_before",
+                                  doing, error));
     if (from < 2)
         BRUME_TRY(brume_mark_make_key(ledger, error));
     if (from < 4)
         BRUME_TRY(brume_secret_draw(ledger, BRUME_DECOY_KEY, error));
+    if (from < 5)
+        BRUME_TRY(brume_secret_draw(ledger, BRUME_ANSWER_SECRET, error));
     char pragma[96];
     sqlite3_snprintf(sizeof pragma, pragma, "PRAGMA application_id=%d; PRAGMA user_version=%d",
                      BRUME_LEDGER_APPLICATION, BRUME_LEDGER_SCHEMA);
@@ -380,6 +418,7 @@ void brume_ledger_close(brume_ledger *ledger)
     sqlite3_close_v2(ledger->database);
     brume_ledger_end_stream(ledger);
     free(ledger->mark_key);
+    free(ledger->answer_secret);
     free(ledger->user);
     free(ledger);
 }

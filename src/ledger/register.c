@@ -1,4 +1,5 @@
 /* Registering a dataset, once: its policy, its budget, and by what its source is known. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -108,7 +109,7 @@ static brume_status write_registration(brume_ledger *ledger, const brume_registr
     BRUME_TRY(brume_mark_add(ledger, new->name, is_public(new), &marks, error));
     marks = public_marks_of(new);
     BRUME_TRY(brume_mark_add(ledger, new->name, true, &marks, error));
-    char filter[BRUME_FILTER_TEXT];
+    char filter[BRUME_FILTER_TEXT], window[BRUME_FILTER_TEXT];
     uint64_t id = 0;
     BRUME_TRY(brume_filter_print(new->filter, filter, error));
     BRUME_TRY(brume_journal_next(ledger, &id, error));
@@ -117,10 +118,14 @@ static brume_status write_registration(brume_ledger *ledger, const brume_registr
                                   "filter, last, queries) VALUES(?1,?2,?3,?4,?5,?3,0)",
                                   "ttitt", new->name, new->source, (int64_t)id, new->data_version,
                                   filter));
-    json_t *body = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s?,s:O,s:b}", "dataset", new->name, "source",
-                             new->source, "data_version", new->data_version, "adjacency",
+    if (new->window_budget)
+        BRUME_TRY(brume_filter_print(new->window_budget, window, error));
+    json_t *body = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s?,s:O,s:b,s:s*,s:o*}", "dataset", new->name,
+                             "source", new->source, "data_version", new->data_version, "adjacency",
                              brume_adjacency_word(new->adjacency), "filter", filter, "cap",
-                             new->cap, "policy", new->policy, "new_budget", new->new_budget);
+                             new->cap, "policy", new->policy, "new_budget", new->new_budget,
+                             "window_filter", new->window_budget ? window : NULL, "no_budget",
+                             new->no_budget ? json_true() : NULL);
     BRUME_TRY(brume_journal_append(ledger, "register", body, error));
     return brume_store_commit(ledger, error);
 }
@@ -135,6 +140,24 @@ static brume_status register_or_refuse(brume_ledger *ledger, const brume_registr
     return known ? refuse(ledger, new, error) : write_registration(ledger, new, error);
 }
 
+static brume_status check_windows(const brume_registration *new, brume_error *error)
+{
+    brume_window_grid grid;
+    const char **values = NULL;
+    bool has_windows = brume_dataset_grid(new->policy, &grid, &values);
+    free(values);
+    if (has_windows != (new->window_budget != NULL))
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "windows without a budget, or one without");
+    if (!new->window_budget)
+        return new->no_budget ? brume_fail(error, BRUME_EPOLICY,
+                                           "give a budget, or windows with a budget for each",
+                                           "'budget: none' without windows: nothing would protect "
+                                           "the dataset")
+                              : BRUME_OK;
+    return brume_window_budget_check(new->window_budget, new->no_budget ? NULL : new->filter,
+                                     error);
+}
+
 brume_status brume_ledger_register(brume_ledger *ledger, const brume_registration *registration,
                                    brume_error *error)
 {
@@ -143,6 +166,7 @@ brume_status brume_ledger_register(brume_ledger *ledger, const brume_registratio
     if (strlen(registration->name) > BRUME_MOST_DATASET_NAME)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "a name has at most %d bytes",
                           BRUME_MOST_DATASET_NAME);
+    BRUME_TRY(check_windows(registration, error));
     BRUME_TRY(brume_store_begin(ledger, error));
     brume_status status = register_or_refuse(ledger, registration, error);
     if (status != BRUME_OK)

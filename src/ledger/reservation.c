@@ -11,6 +11,8 @@
 #include "ledger/journal.h"
 #include "ledger/mark.h"
 #include "ledger/user_row.h"
+#include "ledger/window_page.h"
+#include "ledger/wording.h"
 
 static brume_status out_of_memory(brume_error *error)
 {
@@ -47,8 +49,126 @@ static brume_status see_marks(brume_ledger *ledger, const brume_ledger_charge *c
     return brume_mark_see(ledger, charge->dataset, is_public, &marks, error);
 }
 
-/* Charge one dataset in memory (its new marks go to the file); `charges` gets its entry, *adjacency
- * the dataset's. */
+/* ---- windows ---- */
+
+/* "2026-01-03", "2026-01-03..2026-01-05", "undated". */
+static void print_windows(const brume_dataset *dataset, const brume_window_run *run, char *out,
+                          size_t size)
+{
+    char first[BRUME_WINDOW_LABEL], last[BRUME_WINDOW_LABEL];
+    brume_window_grid grid;
+    const char **values = NULL;
+    if (run->first == BRUME_UNDATED || !brume_dataset_grid(dataset->policy, &grid, &values)) {
+        snprintf(out, size, "%s", run->first == BRUME_UNDATED ? "undated" : "");
+        return;
+    }
+    brume_window_label(&grid, run->first, first);
+    brume_window_label(&grid, run->last, last);
+    snprintf(out, size, "%s%s%s", first, run->first < run->last ? ".." : "",
+             run->first < run->last ? last : "");
+    free(values);
+}
+
+/* The first windows that have too little, what they have and what is needed. */
+static brume_status lacks(const brume_dataset *dataset, const brume_window_sum *limit,
+                          const brume_window_run *run, const brume_charge *price,
+                          brume_error *error)
+{
+    char windows[2 * BRUME_WINDOW_LABEL + 4], left[BRUME_DECIMAL_TEXT], needed[BRUME_DECIMAL_TEXT];
+    brume_charge rest;
+    BRUME_TRY(brume_window_left(price->rule, limit, &run->spent, &rest, error));
+    bool by_delta = brume_decimal_compare(&price->amount, &rest.amount) <= 0;
+    brume_decimal_print(by_delta ? &rest.delta : &rest.amount, left, sizeof left);
+    brume_decimal_print(by_delta ? &price->delta : &price->amount, needed, sizeof needed);
+    print_windows(dataset, run, windows, sizeof windows);
+    return brume_fail(
+        error, BRUME_EBUDGET,
+        "'brume budget' shows what each window has; ask for less, or of other windows",
+        "'%s' in %s has %s %s left, and %s is needed; nothing was charged", dataset->name, windows,
+        by_delta                                 ? "delta"
+        : price->rule == BRUME_RULE_CONCENTRATED ? "rho"
+                                                 : "epsilon",
+        left, needed);
+}
+
+/* "windows" and "undated" of an entry; false if memory is out. */
+static bool set_to_json(const brume_window_set *set, json_t *entry)
+{
+    json_t *ranges = json_array();
+    for (size_t i = 0; i < set->count; i++)
+        if (json_array_append_new(ranges, json_pack("[I,I]", (json_int_t)set->ranges[i].first,
+                                                    (json_int_t)set->ranges[i].last)) != 0) {
+            json_decref(ranges);
+            return false;
+        }
+    return json_object_set_new(entry, "windows", ranges) == 0 &&
+           (!set->undated || json_object_set_new(entry, "undated", json_true()) == 0);
+}
+
+/* Every touched window, in the current transaction: all of them or none. */
+static brume_status charge_windows(brume_ledger *ledger, const brume_dataset *dataset,
+                                   const brume_ledger_charge *charge, json_t *entry,
+                                   brume_error *error)
+{
+    if (!dataset->has_windows)
+        return charge->windows ? brume_fail(error, BRUME_EINTERNAL, NULL,
+                                            "windows are charged, and '%s' has none", dataset->name)
+                               : BRUME_OK;
+    if (!charge->windows || !charge->window_price) /* nothing may be asked past the windows */
+        return brume_fail(error, BRUME_EUNSUPPORTED, "ask it with 'brume query'",
+                          "this cannot be asked yet of a dataset with windows, such as '%s'",
+                          dataset->name);
+    if (dataset->no_budget && (charge->windows->undated || charge->windows->count == 0))
+        return brume_fail(error, BRUME_EINTERNAL, NULL,
+                          "rows outside all windows are read, and nothing protects them");
+    char price[BRUME_CHARGE_TEXT], sum[BRUME_WINDOW_SUM_TEXT];
+    BRUME_TRY(brume_filter_check(&dataset->window_budget, charge->window_price, error));
+    const brume_window_sum asked = brume_window_price(charge->window_price);
+    const brume_window_sum limits[] = {brume_window_limit(&dataset->window_budget),
+                                       brume_window_limit(&dataset->filter)};
+    brume_window_run lacking = {0};
+    brume_window_sum fullest = {0, 0};
+    brume_status status = brume_window_pages_charge(ledger, dataset->name, charge->windows, &asked,
+                                                    limits, &lacking, &fullest, error);
+    if (status == BRUME_EBUDGET)
+        return lacks(dataset, &limits[lacking.first == BRUME_UNDATED], &lacking,
+                     charge->window_price, error);
+    BRUME_TRY(status);
+    BRUME_TRY(brume_charge_print(charge->window_price, price, error));
+    bool good = set_to_json(charge->windows, entry) &&
+                json_object_set_new(entry, "window_price", json_string(price)) == 0 &&
+                json_object_set_new(entry, "fullest",
+                                    json_string(brume_window_sum_print(&fullest, sum))) == 0;
+    return good ? BRUME_OK : out_of_memory(error);
+}
+
+/* A unit's whole history: its budget, and the user's allotment. */
+static brume_status charge_unit(brume_ledger *ledger, brume_dataset *dataset,
+                                const brume_ledger_charge *charge,
+                                char allotment[BRUME_FILTER_TEXT], brume_error *error)
+{
+    if (dataset->no_budget) { /* the windows protect, and what is summed here is nobody's promise */
+        bool has = false;
+        brume_filter filter;
+        if (ledger->user)
+            BRUME_TRY(
+                brume_ledger_allotment(ledger, ledger->user, dataset->name, &has, &filter, error));
+        if (has)
+            return brume_fail(
+                error, BRUME_EUNSUPPORTED, "ask the owner to take it back",
+                "allotments on '%s', which has no budget for whole histories, are not "
+                "charged yet",
+                dataset->name);
+        BRUME_TRY(brume_filter_check(&dataset->filter, charge->price, error));
+        dataset->filter.charges++;
+        return BRUME_OK;
+    }
+    BRUME_TRY(brume_filter_charge(&dataset->filter, charge->price, error));
+    return brume_allotment_charge(ledger, charge->dataset, charge->price, allotment, error);
+}
+
+/* Charge one dataset in memory (its windows and new marks go to the file); `charges` gets its
+ * entry, *adjacency the dataset's. */
 static brume_status charge_one(brume_ledger *ledger, const brume_reservation *reservation, size_t i,
                                json_t *charges, brume_adjacency *adjacency, brume_error *error)
 {
@@ -69,9 +189,11 @@ static brume_status charge_one(brume_ledger *ledger, const brume_reservation *re
     if (status == BRUME_OK)
         status = check_cap(dataset, charge->price, error);
     if (status == BRUME_OK)
-        status = brume_filter_charge(&dataset->filter, charge->price, error);
+        status = charge_unit(ledger, dataset, charge, allotment, error);
+    json_t *entry = json_object();
     if (status == BRUME_OK)
-        status = brume_allotment_charge(ledger, charge->dataset, charge->price, allotment, error);
+        status = entry ? charge_windows(ledger, dataset, charge, entry, error)
+                       : out_of_memory(error);
     if (status == BRUME_OK)
         status = see_marks(ledger, charge, false, error);
     if (status == BRUME_OK)
@@ -79,11 +201,16 @@ static brume_status charge_one(brume_ledger *ledger, const brume_reservation *re
     if (status == BRUME_OK)
         status = brume_filter_print(&dataset->filter, state, error);
     brume_dataset_close(dataset);
-    if (status != BRUME_OK)
-        return status;
-    json_t *entry = json_pack("{s:s,s:s,s:s,s:s*}", "dataset", charge->dataset, "price", price,
-                              "filter", state, "allotment", *allotment ? allotment : NULL);
-    return json_array_append_new(charges, entry) == 0 ? BRUME_OK : out_of_memory(error);
+    json_t *told = status == BRUME_OK
+                       ? json_pack("{s:s,s:s,s:s,s:s*}", "dataset", charge->dataset, "price", price,
+                                   "filter", state, "allotment", *allotment ? allotment : NULL)
+                       : NULL;
+    if (status == BRUME_OK &&
+        (!told || json_object_update(entry, told) != 0 || json_array_append(charges, entry) != 0))
+        status = out_of_memory(error);
+    json_decref(told);
+    json_decref(entry);
+    return status;
 }
 
 static brume_status charge_all(brume_ledger *ledger, const brume_reservation *reservation,
@@ -127,13 +254,14 @@ static brume_status store_charges(brume_ledger *ledger, const json_t *charges, u
  * from "KEY." to "KEY/". */
 enum { ANEW_KEY_TEXT = BRUME_DIGEST_TEXT + 24 };
 
-static brume_status print_key(const brume_reservation *reservation, uint64_t id,
-                              char key[ANEW_KEY_TEXT], brume_error *error)
+static brume_status print_key(brume_ledger *ledger, const brume_reservation *reservation,
+                              uint64_t id, char key[ANEW_KEY_TEXT], brume_error *error)
 {
-    char number[24] = "";
+    char number[24] = "", keyed[BRUME_DIGEST_TEXT];
+    BRUME_TRY(brume_keyed_answer(ledger, reservation->answer_key, keyed, error));
     if (reservation->anew)
         snprintf(number, sizeof number, ".%llu", (unsigned long long)id);
-    int length = snprintf(key, ANEW_KEY_TEXT, "%s%s", reservation->answer_key, number);
+    int length = snprintf(key, ANEW_KEY_TEXT, "%s%s", keyed, number);
     return length < ANEW_KEY_TEXT
                ? BRUME_OK
                : brume_fail(error, BRUME_EINTERNAL, NULL, "the key of an answer is too long");
@@ -146,15 +274,16 @@ static brume_status write_reservation(brume_ledger *ledger, const brume_reservat
     BRUME_TRY(brume_user_check_charge(ledger, error));
     BRUME_TRY(charge_all(ledger, reservation, charges, error));
     BRUME_TRY(brume_journal_next(ledger, id, error));
-    char key[ANEW_KEY_TEXT];
-    BRUME_TRY(print_key(reservation, *id, key, error));
+    char key[ANEW_KEY_TEXT], wording[BRUME_DIGEST_TEXT];
+    BRUME_TRY(print_key(ledger, reservation, *id, key, error));
+    BRUME_TRY(
+        brume_wording_keep(ledger, *id, reservation->sql, reservation->typed, wording, error));
     BRUME_TRY(brume_store_execute(
         ledger, error, "INSERT INTO reservation(id, answer_key, state) VALUES(?1,?2,'reserved')",
         "it", (int64_t)*id, key));
     BRUME_TRY(store_charges(ledger, charges, *id, error));
-    json_t *body = json_pack("{s:O,s:s,s:s?,s:O?,s:s}", "charges", charges, "sql", reservation->sql,
-                             "typed", reservation->typed, "events", reservation->events,
-                             "answer_key", key);
+    json_t *body = json_pack("{s:O,s:s,s:O?,s:s}", "charges", charges, "wording", wording, "events",
+                             reservation->events, "answer_key", key);
     return brume_journal_append(ledger, "reserve", body, error);
 }
 
@@ -234,21 +363,30 @@ static brume_status set_state(brume_ledger *ledger, uint64_t id, const char *sta
                                (int64_t)id, state);
 }
 
+/* The first answer under a key stays: a second one was paid for and is shown, not kept. `hash` is
+ * for the row of the journal that comes next. */
+static brume_status keep_answer(brume_ledger *ledger, const char *answer_key, const char *answer,
+                                char hash[BRUME_DIGEST_TEXT], brume_error *error)
+{
+    char salt[BRUME_SALT_TEXT];
+    uint64_t row = 0;
+    BRUME_TRY(brume_salt_draw(salt, error));
+    BRUME_TRY(brume_salted_digest(salt, answer, hash, error));
+    BRUME_TRY(brume_journal_next(ledger, &row, error));
+    return brume_store_execute(ledger, error,
+                               "INSERT INTO answer(answer_key, committed, salt, body) "
+                               "VALUES(?1,?2,?3,?4) ON CONFLICT(answer_key) DO NOTHING",
+                               "titt", answer_key, (int64_t)row, salt, answer);
+}
+
 static brume_status write_commit(brume_ledger *ledger, uint64_t id, const char *answer_key,
                                  const char *answer, brume_error *error)
 {
     char hash[BRUME_DIGEST_TEXT];
-    uint64_t row = 0;
-    BRUME_TRY(brume_digest(&answer, 1, hash, error));
-    BRUME_TRY(brume_journal_next(ledger, &row, error));
+    BRUME_TRY(keep_answer(ledger, answer_key, answer, hash, error));
     json_t *body = json_pack("{s:I,s:s}", "reservation", (json_int_t)id, "answer_hash", hash);
     BRUME_TRY(brume_journal_append(ledger, "commit", body, error));
-    BRUME_TRY(set_state(ledger, id, "committed", error));
-    /* The first answer under a key stays: a second one was paid for and is shown, not kept. */
-    return brume_store_execute(ledger, error,
-                               "INSERT INTO answer(answer_key, committed, body) VALUES(?1,?2,?3) "
-                               "ON CONFLICT(answer_key) DO NOTHING",
-                               "tit", answer_key, (int64_t)row, answer);
+    return set_state(ledger, id, "committed", error);
 }
 
 static brume_status close_reservation(brume_ledger *ledger, uint64_t id, const char *answer,
@@ -296,21 +434,16 @@ brume_status brume_ledger_commit(brume_ledger *ledger, uint64_t id, const json_t
 static brume_status write_note(brume_ledger *ledger, uint64_t id, const char *key, const char *part,
                                brume_error *error)
 {
-    char hash[BRUME_DIGEST_TEXT];
+    char hash[BRUME_DIGEST_TEXT], keyed[BRUME_DIGEST_TEXT];
     char *answer_key = NULL;
-    uint64_t row = 0;
     BRUME_TRY(brume_journal_check_head(ledger, error));
     BRUME_TRY(open_reservation(ledger, id, &answer_key, error));
     free(answer_key); /* that it is open is all */
-    BRUME_TRY(brume_digest(&part, 1, hash, error));
-    BRUME_TRY(brume_journal_next(ledger, &row, error));
-    json_t *body = json_pack("{s:I,s:s,s:s}", "reservation", (json_int_t)id, "answer_key", key,
+    BRUME_TRY(brume_keyed_answer(ledger, key, keyed, error));
+    BRUME_TRY(keep_answer(ledger, keyed, part, hash, error));
+    json_t *body = json_pack("{s:I,s:s,s:s}", "reservation", (json_int_t)id, "answer_key", keyed,
                              "answer_hash", hash);
-    BRUME_TRY(brume_journal_append(ledger, "note", body, error));
-    return brume_store_execute(ledger, error,
-                               "INSERT INTO answer(answer_key, committed, body) VALUES(?1,?2,?3) "
-                               "ON CONFLICT(answer_key) DO NOTHING",
-                               "tit", key, (int64_t)row, part);
+    return brume_journal_append(ledger, "note", body, error);
 }
 
 brume_status brume_ledger_note(brume_ledger *ledger, uint64_t id, const char *key,
@@ -357,12 +490,12 @@ brume_status brume_ledger_reserved_at(brume_ledger *ledger, uint64_t id, char wh
 }
 
 /* Is this the answer that row `committed` of the journal speaks of? `when`: of its reservation. */
-static brume_status check_answer(brume_ledger *ledger, uint64_t committed, const char *text,
-                                 char *when, brume_error *error)
+static brume_status check_answer(brume_ledger *ledger, uint64_t committed, const char *salt,
+                                 const char *text, char *when, brume_error *error)
 {
     char hash[BRUME_DIGEST_TEXT];
     json_t *body = NULL;
-    BRUME_TRY(brume_digest(&text, 1, hash, error));
+    BRUME_TRY(brume_salted_digest(salt, text, hash, error));
     BRUME_TRY(brume_journal_body(ledger, committed, &body, error));
     const char *recorded = json_string_value(json_object_get(body, "answer_hash"));
     uint64_t id = (uint64_t)json_integer_value(json_object_get(body, "reservation"));
@@ -374,19 +507,22 @@ static brume_status check_answer(brume_ledger *ledger, uint64_t committed, const
     return when ? brume_ledger_reserved_at(ledger, id, when, error) : BRUME_OK;
 }
 
-/* The answer that a statement finds for a key. */
-static brume_status recall_by(brume_ledger *ledger, const char *select, const char *key,
-                              json_t **answer, char *when, brume_error *error)
+/* The answer that a statement finds for one of two keys; NULL: none. */
+static brume_status recall_by(brume_ledger *ledger, const char *where, const char *key,
+                              const char *other, json_t **answer, char *when, brume_error *error)
 {
+    char select[512];
     sqlite3_stmt *statement = NULL;
     bool found = false;
     json_t *result = NULL;
-    BRUME_TRY(brume_store_prepare(ledger, &statement, error, select, "t", key));
+    snprintf(select, sizeof select, "SELECT committed, body, %s FROM answer WHERE %s",
+             ledger->schema < 5 ? "''" : "salt", where);
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error, select, "tt", key, other));
     brume_status status = brume_store_step(ledger, statement, &found, error);
     if (status == BRUME_OK && found) {
         const char *text = brume_store_text(statement, 1);
         uint64_t committed = (uint64_t)sqlite3_column_int64(statement, 0);
-        status = check_answer(ledger, committed, text, when, error);
+        status = check_answer(ledger, committed, brume_store_text(statement, 2), text, when, error);
         if (status == BRUME_OK &&
             !(result = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL)))
             status = brume_fail(error, BRUME_EDAMAGED, NULL, "a recorded answer cannot be read");
@@ -400,11 +536,16 @@ static brume_status recall_by(brume_ledger *ledger, const char *select, const ch
 brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key, json_t **answer,
                                  char when[BRUME_WHEN_TEXT], brume_error *error)
 {
-    return recall_by(ledger,
-                     "SELECT committed, body FROM answer WHERE answer_key = ?1 OR "
-                     "(answer_key > ?1 || '.' AND answer_key < ?1 || '/') "
-                     "ORDER BY committed DESC LIMIT 1",
-                     answer_key, answer, when, error);
+    char keyed[BRUME_DIGEST_TEXT] = "";
+    if (ledger->schema >= 5)
+        BRUME_TRY(brume_keyed_answer(ledger, answer_key, keyed, error));
+    /* answers from before keys were keyed are there under the plain one */
+    return recall_by(
+        ledger,
+        "answer_key IN (?1, ?2) OR (answer_key > ?1 || '.' AND answer_key < ?1 || '/') "
+        "OR (?2 <> '' AND answer_key > ?2 || '.' AND answer_key < ?2 || '/') "
+        "ORDER BY committed DESC LIMIT 1",
+        answer_key, keyed, answer, when, error);
 }
 
 static brume_status read_charged(brume_ledger *ledger, uint64_t id, json_t *names,
@@ -453,8 +594,7 @@ brume_status brume_ledger_recall_reservation(brume_ledger *ledger, uint64_t id, 
     brume_status status = names ? find_key(ledger, id, &key, error)
                                 : brume_no_memory(error, "an answer");
     if (status == BRUME_OK)
-        status = recall_by(ledger, "SELECT committed, body FROM answer WHERE answer_key = ?1", key,
-                           &found, when, error);
+        status = recall_by(ledger, "answer_key IN (?1, ?2)", key, NULL, &found, when, error);
     if (status == BRUME_OK && !found)
         status = brume_fail(error, BRUME_EUNKNOWN, "its price stays spent",
                             "charge %llu has no recorded answer", (unsigned long long)id);

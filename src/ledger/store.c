@@ -36,21 +36,27 @@ brume_status brume_secret_forget(brume_ledger *ledger, const char *name, brume_e
     return brume_store_execute(ledger, error, "DELETE FROM secret WHERE name = ?1", "t", name);
 }
 
-brume_status brume_secret_draw(brume_ledger *ledger, const char *name, brume_error *error)
+brume_status brume_random_digits(char *digits, size_t count, brume_error *error)
 {
     unsigned char bytes[SECRET_BYTES];
-    char digits[2 * SECRET_BYTES + 1];
     size_t got = 0;
-    while (got < sizeof bytes) {
-        ssize_t more = getrandom(bytes + got, sizeof bytes - got, 0);
+    while (got < count) {
+        ssize_t more = getrandom(bytes + got, count - got, 0);
         if (more < 0 && errno == EINTR)
             continue;
         if (more <= 0)
             return brume_fail(error, BRUME_ERANDOM, NULL, "the kernel gives no random bytes");
         got += (size_t)more;
     }
-    for (size_t i = 0; i < sizeof bytes; i++)
+    for (size_t i = 0; i < count; i++)
         sqlite3_snprintf(3, digits + 2 * i, "%02x", bytes[i]);
+    return BRUME_OK;
+}
+
+brume_status brume_secret_draw(brume_ledger *ledger, const char *name, brume_error *error)
+{
+    char digits[2 * SECRET_BYTES + 1];
+    BRUME_TRY(brume_random_digits(digits, SECRET_BYTES, error));
     return brume_secret_set(ledger, name, digits, error);
 }
 

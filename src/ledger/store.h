@@ -16,6 +16,7 @@ struct brume_ledger {
     bool writable;
     int schema;                      /* of the file: 1 to BRUME_LEDGER_SCHEMA */
     char *mark_key;                  /* NULL until a mark is hashed */
+    char *answer_secret;             /* NULL until an answer is looked for (wording.h) */
     struct held_file *stream_lock;   /* stream.c; NULL: none */
     int stream_note;                 /* the file beside it, while a stream is open; 0: none */
     uint64_t stream_id, stream_mark; /* whose mark is known, and the mark */
@@ -24,7 +25,7 @@ struct brume_ledger {
 };
 
 /* The schema this build writes. */
-enum { BRUME_LEDGER_SCHEMA = 4, BRUME_LEDGER_APPLICATION = 0x6272756d /* "brum" */ };
+enum { BRUME_LEDGER_SCHEMA = 5, BRUME_LEDGER_APPLICATION = 0x6272756d /* "brum" */ };
 
 /* How long a process waits for another one that holds the ledger. */
 enum { BRUME_STORE_BUSY_MILLISECONDS = 30000 };
@@ -75,6 +76,9 @@ const char *brume_store_text(sqlite3_stmt *statement, int column);
  *
  * In the file, which only its owner may read, and in no journal row, export or answer. The newest
  * row's digest vouches for it. */
+
+/* Random bytes as hexadecimal digits, two each and the end. */
+BRUME_MUST_USE brume_status brume_random_digits(char *digits, size_t bytes, brume_error *error);
 
 /* Draw 32 random bytes under this name, as hexadecimal digits. */
 BRUME_MUST_USE brume_status brume_secret_draw(brume_ledger *ledger, const char *name,

@@ -45,7 +45,8 @@ static usage *find_usage(const brume_ledger *ledger)
 }
 
 static const char bytes_of[] =
-    "SELECT coalesce(sum(length(CAST(body AS BLOB)) + coalesce((SELECT length(CAST(answer.body AS "
+    "SELECT coalesce(sum(length(CAST(body AS BLOB)) + coalesce((SELECT length(CAST(wording.body AS "
+    "BLOB)) FROM wording WHERE wording.reservation = journal.id), 0) + coalesce((SELECT length(CAST(answer.body AS "
     "BLOB)) FROM reservation JOIN answer USING (answer_key) WHERE journal.kind = 'commit' AND "
     "reservation.id = json_extract(journal.body, '$.reservation') AND answer.committed = "
     "journal.id), 0)), 0), (SELECT max(id) FROM journal) FROM journal WHERE id > ?1 AND "

@@ -1,5 +1,5 @@
 /* From an older schema to this one: nothing is lost, the chain goes on, and no crash leaves a half.
- * The older ledgers are data/schema-1.db, schema-2.db and schema-3.db. */
+ * The older ledgers are data/schema-1.db to schema-4.db. */
 #include "fixture.h"
 
 #include <signal.h>
@@ -113,7 +113,7 @@ static void opening_for_writing_migrates_and_keeps_every_row(void **state)
     size_t count = old_contents(&where, before);
     assert_int_equal(count, OLD_ROWS + OLD_DATASETS + 2 * OLD_RESERVATIONS + OLD_ANSWERS);
     assert_ok(open_as(&where, BRUME_LEDGER_WRITE, &error));
-    assert_int_equal(schema_of(&where), 4);
+    assert_int_equal(schema_of(&where), 5);
     assert_int_equal(old_contents(&where, after), count);
     for (size_t i = 0; i < count; i++)
         assert_string_equal(before[i], after[i]);
@@ -210,7 +210,7 @@ static void schema_2_goes_on_and_its_public_files_stay_public(void **state)
     brume_ledger_close(ledger);
     assert_int_equal(schema_of(&where), 2);
     ledger = open_ledger(&where);
-    assert_int_equal(schema_of(&where), 4);
+    assert_int_equal(schema_of(&where), 5);
     assert_ok(brume_ledger_verify(ledger, &report, &error));
     assert_int_equal(report.rows, 6);
     assert_fails(reserve(ledger, "people", "0.76", "key", &id, &error), BRUME_EBUDGET);
@@ -260,7 +260,7 @@ static void schema_3_goes_on_and_takes_users(void **state)
     brume_ledger_close(ledger);
     assert_int_equal(schema_of(&where), 3);
     ledger = open_ledger(&where);
-    assert_int_equal(schema_of(&where), 4);
+    assert_int_equal(schema_of(&where), 5);
     assert_ok(brume_ledger_verify_against(ledger, export, &error));
     brume_allotment allotment = {"rooms", "1", NULL};
     brume_new_user alice = {"alice", BRUME_ROLE_ANALYST, 0, &allotment, 1};
@@ -270,6 +270,51 @@ static void schema_3_goes_on_and_takes_users(void **state)
     assert_ok(brume_ledger_verify(ledger, &report, &error));
     assert_int_equal(report.rows, 15);
     assert_int_equal(report.users, 1);
+    json_decref(export);
+    brume_ledger_close(ledger);
+    remove_place(&where);
+}
+
+/* In schema 4 'visits' has 2.7 of 8 spent in seven charges, two of them of one question, one of a
+ * stream; 'rooms' 0.25 of 3; queries that name people; and notes of chosen limits. */
+static void schema_4_goes_on_and_finds_its_answers(void **state)
+{
+    (void)state;
+    place where;
+    brume_error error = {0};
+    brume_ledger *ledger = NULL;
+    brume_ledger_report report;
+    json_t *export = NULL, *answer = NULL, *history = NULL;
+    char *keys[32];
+    copy_file(BRUME_TEST_DATA "/schema-4.db", &where);
+    size_t count = read_texts(&where, "SELECT answer_key FROM answer", keys, 32);
+    assert_int_equal(count, 13);
+    assert_ok(brume_ledger_open(where.path, BRUME_LEDGER_READ, &ledger, &error));
+    assert_ok(brume_ledger_verify(ledger, &report, &error)); /* read as it is */
+    assert_int_equal(report.rows, 30);
+    assert_int_equal(report.answers, 8);
+    assert_ok(brume_ledger_export(ledger, &export, &error));
+    assert_ok(brume_ledger_recall(ledger, keys[0], &answer, NULL, &error));
+    assert_non_null(answer);
+    json_decref(answer);
+    brume_ledger_close(ledger);
+    assert_int_equal(schema_of(&where), 4);
+    ledger = open_ledger(&where);
+    assert_int_equal(schema_of(&where), 5);
+    assert_ok(brume_ledger_verify(ledger, &report, &error));
+    assert_int_equal(report.rows, 31);
+    assert_int_equal(report.answers, 8);
+    assert_ok(brume_ledger_verify_against(ledger, export, &error));
+    for (size_t i = 0; i < count; i++) { /* each under the key that it always had */
+        assert_ok(brume_ledger_recall(ledger, keys[i], &answer, NULL, &error));
+        assert_non_null(answer);
+        json_decref(answer);
+        free(keys[i]);
+    }
+    assert_ok(brume_ledger_history(ledger, "visits", NULL, &history, &error));
+    const json_t *first = json_array_get(json_object_get(history, "events"), 1);
+    assert_non_null(strstr(json_string_value(json_object_get(first, "sql")), "Ann Lee"));
+    json_decref(history);
     json_decref(export);
     brume_ledger_close(ledger);
     remove_place(&where);
@@ -398,7 +443,7 @@ static void a_killed_migration_leaves_the_old_ledger_or_the_new_one(void **state
         assert_holds(WIFSIGNALED(status) || WEXITSTATUS(status) == BRUME_OK);
         int schema = schema_of(&where);
         old += schema == 1;
-        new += schema == 4;
+        new += schema == 5;
         check_report(&where, schema == 1 ? OLD_ROWS : OLD_ROWS + 1);
         assert_ok(open_as(&where, BRUME_LEDGER_WRITE, &error));
         check_report(&where, OLD_ROWS + 1);
@@ -439,6 +484,7 @@ int main(void)
         cmocka_unit_test(old_sources_are_known_by_their_paths_and_globs),
         cmocka_unit_test(schema_2_goes_on_and_its_public_files_stay_public),
         cmocka_unit_test(schema_3_goes_on_and_takes_users),
+        cmocka_unit_test(schema_4_goes_on_and_finds_its_answers),
         cmocka_unit_test(an_older_ledger_that_does_not_hold_is_not_migrated),
         cmocka_unit_test(a_full_disk_or_a_read_only_file_leaves_the_old_ledger),
         cmocka_unit_test(a_killed_migration_leaves_the_old_ledger_or_the_new_one),
