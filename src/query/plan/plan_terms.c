@@ -94,6 +94,10 @@ static brume_choice_step step_of(const brume_found_limit *limit)
 
 /* ---- which limit it is ---- */
 
+/* A look is worth its share of the price if the bar could become shorter by this factor: if nothing
+ * but noise were left of it. */
+#define WORTH_LOOKING 1.6
+
 /* By the rule, over so many groups; `noise_95`: the half-width of a number under a limit of 1. */
 static brume_status decide(brume_found_limit *limit, double noise_95, bool gaussian, double groups,
                            brume_error *error)
@@ -129,8 +133,8 @@ static double width_of_selection(const brume_measure *measure, brume_noise_kind 
     return log(40 * fmin(values, 2600)) / brume_interval_rate_down(&one, noise);
 }
 
-brume_status brume_terms_decide(const brume_terms *terms, size_t index, brume_found_limit *limit,
-                                brume_error *error)
+/* Half-width at 95 % of what has the limit, under a limit of 1. */
+static double width_under(const brume_terms *terms, size_t index)
 {
     const brume_plan *plan = terms->plan;
     bool gaussian = plan->noise != BRUME_NOISE_DISCRETE_LAPLACE;
@@ -144,7 +148,46 @@ brume_status brume_terms_decide(const brume_terms *terms, size_t index, brume_fo
         else
             summed = fmax(summed, width_of(measure->noise, gaussian));
     }
-    return decide(limit, summed > 0 ? summed : selected, gaussian, terms->groups, error);
+    return summed > 0 ? summed : selected;
+}
+
+brume_status brume_terms_decide(const brume_terms *terms, size_t index, brume_found_limit *limit,
+                                brume_error *error)
+{
+    bool gaussian = terms->plan->noise != BRUME_NOISE_DISCRETE_LAPLACE;
+    return decide(limit, width_under(terms, index), gaussian, terms->groups, error);
+}
+
+static size_t count_counted(const brume_terms *terms)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < terms->plan->limit_count; i++)
+        count += terms->limits[i].source == BRUME_LIMIT_AUTO &&
+                 brume_limit_counts_rows(&terms->plan->limits[i]);
+    return count;
+}
+
+/* By how much noise is wider where so much of the price is left. */
+static double wider(const brume_plan *plan, double left)
+{
+    return plan->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 / left : 1 / sqrt(left);
+}
+
+brume_status brume_terms_look_pays(const brume_terms *terms, size_t index,
+                                   const brume_found_limit *limit, bool *pays, brume_error *error)
+{
+    const brume_plan *plan = terms->plan;
+    int p = plan->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
+    bool counted = count_counted(terms) > 0;
+    double now = brume_limited_choice_share(p, plan->amount, terms->step, counted);
+    double bought = brume_limited_choice_share(p, plan->amount, BRUME_CHOICE_TAIL, counted);
+    double noise = width_under(terms, index) / wider(plan, 1 - now);
+    brume_found_limit kept = *limit;
+    BRUME_TRY(decide(&kept, noise, p == 2, terms->groups, error));
+    double limit_of = (double)kept.limit;
+    *pays = noise * limit_of + kept.choice.allowance >
+            WORTH_LOOKING * noise * wider(plan, 1 - bought) * limit_of;
+    return BRUME_OK;
 }
 
 brume_status brume_terms_decide_distinct(const brume_terms *terms, size_t measurement,
@@ -208,15 +251,6 @@ static size_t count_choices(const brume_terms *terms)
     size_t count = 0;
     for (size_t i = 0; i < terms->plan->limit_count; i++)
         count += terms->limits[i].source == BRUME_LIMIT_AUTO;
-    return count;
-}
-
-static size_t count_counted(const brume_terms *terms)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < terms->plan->limit_count; i++)
-        count += terms->limits[i].source == BRUME_LIMIT_AUTO &&
-                 brume_limit_counts_rows(&terms->plan->limits[i]);
     return count;
 }
 

@@ -154,12 +154,13 @@ static double sum_width(const brume_terms *terms, const brume_plan_aggregate *fr
            terms->plan->values[from->value].step;
 }
 
-/* Limits that are plausible where nobody looked yet: one row's worth, and a hundred's. */
+/* Limits that are plausible where nobody looked yet: one row's worth, and a hundred's; the limit of
+ * units with a hundred comes out at up to twice that, and the usual looks at them are paid for. */
 static brume_bar_range plausible(const brume_terms *terms, size_t measure,
                                  const brume_found_limit *limit)
 {
     double rows = limit->of->of.kind == BRUME_TOTAL_SUM ? fmax(1, limit->of->reach / 10) : 1;
-    double most = 100 * rows;
+    double most = 200 * rows;
     if (limit->of->ceiling > 0)
         most = fmax(rows, fmin(most, (double)limit->of->ceiling));
     return (brume_bar_range){.low = brume_terms_width_at(terms, measure, rows),

@@ -227,8 +227,8 @@ static bool find_limit(const brume_looks *looks)
                                         : brume_looks_are_quiet(looks);
 }
 
-/* Are recorded looks enough where this price would buy some of its own? If they have at most 0.6 of
- * its variance: two looks of the same price have half. */
+/* Are recorded looks enough for this price, whatever they say? If they have at most 0.6 of the
+ * variance that it would buy: two looks of the same price have half. */
 static bool are_enough(const to_choose *of, const brume_looks *looks)
 {
     return noise_ratio(of, looks) <= sqrt(0.6);
@@ -259,14 +259,19 @@ brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
     return BRUME_OK;
 }
 
+/* Recorded looks with more noise than so many times what this price would buy are not all that a
+ * query goes by, however short they make its bar. */
+#define FAR_NOISIER 8
+
 /* For a limit that is to be chosen: what is recorded, and whether that is enough. Private groups:
  * which of them are shown is drawn anew by each query, and the recorded counts are of units by what
  * they have in the groups that were shown then. With other groups more units could be cut than the
  * counts say. So none is used. */
 static brume_status recall_one(brume_ledger *ledger, const brume_question *question,
-                               const brume_plan *plan, bool noisy_too, const to_choose *of,
+                               const brume_terms *bought, bool noisy_too, const to_choose *of,
                                brume_found_limit *limit, brume_error *error)
 {
+    const brume_plan *plan = bought->plan;
     char key[65];
     size_t count = 0;
     if (limit->source != BRUME_LIMIT_AUTO || plan->shape.private_keys)
@@ -275,7 +280,11 @@ static brume_status recall_one(brume_ledger *ledger, const brume_question *quest
     BRUME_TRY(read_looks(ledger, key, &limit->read, &count, error));
     brume_looks looks = brume_found_looks(limit); /* as they decide, with the base of the limit */
     bool found = count > 0 && find_limit(&looks);
-    if (found && (noisy_too || are_enough(of, &looks)))
+    bool enough = noisy_too || are_enough(of, &looks), pays = true;
+    if (found && !enough && !of->distinct && !plan->limits_only &&
+        noise_ratio(of, &looks) <= FAR_NOISIER)
+        BRUME_TRY(brume_terms_look_pays(bought, of->index, limit, &pays, error));
+    if (found && (enough || !pays))
         limit->source = BRUME_LIMIT_LEDGER;
     else
         limit->earlier = found       ? BRUME_EARLIER_NOISY
@@ -294,7 +303,7 @@ brume_status brume_choice_recall(brume_ledger *ledger, const brume_question *que
     to_choose one;
     for (size_t at = 0; status == BRUME_OK && next_limit(bought, &at, &one);)
         status = recall_one(
-            ledger, question, plan, noisy_too, &one,
+            ledger, question, bought, noisy_too, &one,
             one.distinct ? &found->distinct[one.index].limit : &found->limits[one.index], error);
     if (status == BRUME_OK) /* what the choices would have cost buys less noise */
         status = brume_terms_make(plan, found, 0, out, error);
@@ -309,7 +318,7 @@ brume_status brume_choice_check_new(brume_ledger *ledger, const brume_question *
     to_choose one;
     for (size_t at = 0; next_limit(terms, &at, &one);) {
         brume_found_limit limit = *one.limit;
-        BRUME_TRY(recall_one(ledger, question, terms->plan, false, &one, &limit, error));
+        BRUME_TRY(recall_one(ledger, question, terms, false, &one, &limit, error));
         if (limit.source == BRUME_LIMIT_AUTO)
             return BRUME_OK;
     }
