@@ -25,7 +25,9 @@
  *             texts that were taken out (redact.c). `rows` are older ones whose bodies were
  * restated: each with its hash, which stays, and the SHA-256 of the body that is left, which has
  *             "redacted": the number of this row
- *   migrate   {"from","to"}: schemas
+ *   publish   {"dataset","answers","filter","tables"}: answers that left the ledger in a bundle,
+ * the numbers of their charges, what the dataset had spent then, a digest of the files migrate
+ * {"from","to"}: schemas
  *
  * A row that was appended for a user has "user", the name; a charge of such a reservation has
  * "allotment", the state of that user's filter after the row, where there is one.

@@ -370,4 +370,41 @@ BRUME_MUST_USE brume_status brume_ledger_backup(brume_ledger *ledger, const char
 BRUME_MUST_USE brume_status brume_ledger_export(brume_ledger *ledger, json_t **out,
                                                 brume_error *error);
 
+/* The recorded answer of a charge, word by word as its hash in the journal is of:
+ * {"row","text","salt","wording":{"text","salt"}}: the row that has the hash, the text, its salt,
+ * and the same of what was asked (null where the charge's row has that itself, before schema 5).
+ * EUNKNOWN: it has none. The caller frees it. */
+BRUME_MUST_USE brume_status brume_ledger_recorded(brume_ledger *ledger, uint64_t id, json_t **out,
+                                                  brume_error *error);
+
+/* Answers that leave the ledger together. */
+typedef struct brume_publication {
+    const char *dataset;
+    const uint64_t *answers; /* their charges, which ascend; each has a recorded answer */
+    size_t count;
+    const char *tables; /* a digest of the files that hold them */
+} brume_publication;
+
+/* Record that these answers are published, with what the dataset has spent at this moment, and
+ * prove (brume_ledger_prove) the rows of their charges, of their records and the row of this; all
+ * or nothing. It costs nothing. EPOLICY: the caller is no owner. */
+BRUME_MUST_USE brume_status brume_ledger_publish(brume_ledger *ledger,
+                                                 const brume_publication *what, json_t **proof,
+                                                 brume_error *error);
+
+/* Proof that these rows, which ascend, are in the journal as it is now (merkle.h), for somebody who
+ * sees no other row: {"size","root","rows":[{"id","time","kind","body","previous","hash","path"}]}.
+ * BRUME_EUNKNOWN: there is no such row. */
+BRUME_MUST_USE brume_status brume_ledger_prove(brume_ledger *ledger, const uint64_t *rows,
+                                               size_t count, json_t **out, brume_error *error);
+
+/* Does such a proof hold: is each row's hash right, and does its path lead to the root? It needs no
+ * ledger. EDAMAGED. */
+BRUME_MUST_USE brume_status brume_ledger_check_proof(const json_t *proof, brume_error *error);
+
+/* The hash that the journal has of a text with this salt ("": none): 64 digits. */
+enum { BRUME_RECORDED_HASH = 65 };
+BRUME_MUST_USE brume_status brume_ledger_hash(const char *salt, const char *text,
+                                              char hash[BRUME_RECORDED_HASH], brume_error *error);
+
 #endif

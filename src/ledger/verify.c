@@ -164,7 +164,8 @@ void brume_user_replay_row(brume_user_replay *all, uint64_t id, const json_t *bo
 void brume_user_replay_actor(const brume_user_replay *all, const char *kind, const json_t *body,
                              const char **wrong)
 {
-    static const char *const owners[] = {"register", "refuse", "amend", "user", "redact"};
+    static const char *const owners[] = {"register", "refuse", "amend",
+                                         "user",     "redact", "publish"};
     const char *name = text_of(body, "user");
     *wrong = NULL;
     if (!name)
@@ -699,6 +700,26 @@ static brume_status replay_amend(replay *all, uint64_t id, const json_t *body, b
     return good ? BRUME_OK : broken(id, "out of memory", error);
 }
 
+/* Answers that were recorded, and the dataset as it stood. */
+static brume_status replay_publish(const replay *all, uint64_t id, const json_t *body,
+                                   brume_error *error)
+{
+    const char *name = text_of(body, "dataset"), *state = text_of(body, "filter");
+    const json_t *dataset = name ? json_object_get(all->datasets, name) : NULL;
+    const json_t *answers = json_object_get(body, "answers");
+    if (!dataset || !state || strcmp(state, text_of(dataset, "filter")) != 0)
+        return broken(id, "publishes another state than the dataset had", error);
+    for (size_t i = 0; i < json_array_size(answers); i++) {
+        char key[24];
+        snprintf(key, sizeof key, "%lld",
+                 (long long)json_integer_value(json_array_get(answers, i)));
+        const json_t *reservation = json_object_get(all->reservations, key);
+        if (!reservation || strcmp(text_of(reservation, "state"), "committed") != 0)
+            return broken(id, "publishes what was not answered", error);
+    }
+    return BRUME_OK;
+}
+
 /* Who appended the row; and, if it is of a user, what it says. */
 static brume_status replay_users(replay *all, const brume_journal_row *row, const json_t *body,
                                  brume_error *error)
@@ -758,6 +779,8 @@ static brume_status replay_row(replay *all, const brume_journal_row *row, brume_
         status = replay_amend(all, row->id, body, error);
     else if (strcmp(row->kind, "redact") == 0)
         status = replay_redact(all, row->id, body, error);
+    else if (strcmp(row->kind, "publish") == 0)
+        status = replay_publish(all, row->id, body, error);
     else if (strcmp(row->kind, "refuse") == 0)
         status = text_of(body, "dataset") ? BRUME_OK : broken(row->id, "refuses nothing", error);
     else if (strcmp(row->kind, row->id == 1 ? "create" : "migrate") != 0 &&

@@ -12,4 +12,7 @@
  * writing failed. */
 int brume_json_write(const json_t *value, FILE *out);
 
+/* The same for a file that people read too: a line for each member. */
+int brume_json_write_lines(const json_t *value, FILE *out);
+
 #endif

@@ -389,11 +389,8 @@ static void write_html_row(FILE *out, const brume_query_answer *answer, size_t r
     fputs("</tr>\n", out);
 }
 
-/* A table with its notes below it, to be put into a page. */
-static brume_status write_html(const brume_call *call, const brume_query_answer *answer,
-                               brume_error *error)
+brume_status brume_answer_html(FILE *out, const brume_query_answer *answer, brume_error *error)
 {
-    FILE *out = call->out;
     json_t *notes = brume_query_answer_notes(answer);
     if (!notes)
         return brume_no_memory(error, NULL);
@@ -446,9 +443,7 @@ static void write_csv_interval(FILE *out, const brume_query_answer *answer, size
     }
 }
 
-/* Values with full precision, each value column followed by its error bar, that of tables: the
- * noise alone would look like all of the error in a file that is passed on. */
-static void write_csv(FILE *out, const brume_query_answer *answer)
+void brume_answer_csv(FILE *out, const brume_query_answer *answer)
 {
     write_csv_head(out, answer);
     for (size_t cell = 0; cell < answer->row_count * answer->column_count; cell++) {
@@ -484,7 +479,7 @@ brume_status brume_write_answer(brume_call *call, const brume_query_answer *answ
     if (!format || markdown || strcmp(format, "table") == 0)
         return write_table(call, answer, markdown, error);
     if (strcmp(format, "html") == 0)
-        return write_html(call, answer, error);
-    write_csv(call->out, answer);
+        return brume_answer_html(call->out, answer, error);
+    brume_answer_csv(call->out, answer);
     return BRUME_OK;
 }

@@ -10,6 +10,14 @@
 BRUME_MUST_USE brume_status brume_write_answer(brume_call *call, const brume_query_answer *answer,
                                                brume_error *error);
 
+/* Values with full precision, each value column followed by its error bar, that of tables: the
+ * noise alone would look like all of the error in a file that is passed on. */
+void brume_answer_csv(FILE *out, const brume_query_answer *answer);
+
+/* A table with its notes below it, to be put into a page. */
+BRUME_MUST_USE brume_status brume_answer_html(FILE *out, const brume_query_answer *answer,
+                                              brume_error *error);
+
 /* A cell as text; NULL, or no memory: NULL. The caller frees it. The month 2024-01, the total of a
  * margin and a value of too few people are said so; a number has six digits and, in a column of
  * values, commas between thousands; or, `exactly`, all of its digits. */
