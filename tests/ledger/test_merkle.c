@@ -108,15 +108,20 @@ static void the_ledger_proves_the_rows_that_are_asked_for_and_shows_no_other(voi
     json_t *proof = NULL;
     register_dataset(ledger, "visits", "1", NULL);
     for (int i = 0; i < 5; i++)
-        assert_ok(reserve(ledger, "visits", "0.1", i == 2 ? "wanted" : "secret", &id, &error));
+        assert_ok(reserve(ledger, "visits", i == 2 ? "0.123" : "0.0456", "key", &id, &error));
     assert_ok(brume_ledger_prove(ledger, (const uint64_t[]){2, 5}, 2, &proof, &error));
     assert_int_equal(json_integer_value(json_object_get(proof, "size")), 7);
     const json_t *rows = json_object_get(proof, "rows");
     assert_int_equal(json_array_size(rows), 2);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(rows, 1), "id")), 5);
     char *text = json_dumps(proof, 0);
-    assert_non_null(strstr(text, "wanted"));
-    assert_null(strstr(text, "secret"));
+    assert_non_null(strstr(text, "epsilon=0.123"));
+    assert_null(strstr(text, "epsilon=0.0456"));
     free(text);
+    assert_ok(brume_ledger_check_proof(proof, &error));
+    json_t *row = json_array_get(rows, 0);
+    json_object_set_new(row, "time", json_string("2026-01-01T00:00:00.000Z"));
+    assert_fails(brume_ledger_check_proof(proof, &error), BRUME_EDAMAGED);
     json_decref(proof);
     assert_fails(brume_ledger_prove(ledger, (const uint64_t[]){8}, 1, &proof, &error),
                  BRUME_EUNKNOWN);
