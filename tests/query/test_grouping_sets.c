@@ -180,8 +180,9 @@ static void the_price_covers_all_sets(void **state)
     free(all);
 }
 
-/* The groups of a set are those that it has when it is asked alone. */
-static void a_set_counts_what_it_counts_alone(void **state)
+/* Totals are sums of parts: a row counts in all sets or in none, so that of the undeclared z is in
+ * none. */
+static void a_total_is_the_sum_of_its_parts(void **state)
 {
     (void)state;
     table tables[TABLES];
@@ -193,8 +194,16 @@ static void a_set_counts_what_it_counts_alone(void **state)
         assert_int_equal(both.cells, 3); /* a, b, all: NULL is last */
         assert_true(both.value[0][0] == one.value[0][0]);
         assert_true(both.value[1][0] == one.value[1][0]);
-        assert_true(both.value[2][0] == none.value[0][0]);
-        assert_true(none.value[0][0] == tables[i].count); /* z is no group, but is counted */
+        assert_true(both.value[2][0] == one.value[0][0] + one.value[1][0]);
+        assert_true(none.value[0][0] == tables[i].count); /* z is counted where it is asked alone */
+        measured cube = measure(
+            &tables[i], "SELECT k, l, COUNT(*), COUNT(v) FROM t GROUP BY CUBE (k, l)", false);
+        for (size_t m = 0; m < cube.measures; m++) /* ax, ay, a; bx, by, b; x, y, all */
+            for (size_t c = 0; c < 3; c++) {
+                assert_true(cube.value[3 * c + 2][m] ==
+                            cube.value[3 * c][m] + cube.value[3 * c + 1][m]);
+                assert_true(cube.value[6 + c][m] == cube.value[c][m] + cube.value[3 + c][m]);
+            }
     }
 }
 
@@ -202,7 +211,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_price_covers_all_sets),
-        cmocka_unit_test(a_set_counts_what_it_counts_alone),
+        cmocka_unit_test(a_total_is_the_sum_of_its_parts),
     };
     return cmocka_run_group_tests_name("grouping sets", tests, NULL, NULL);
 }

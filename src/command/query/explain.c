@@ -419,6 +419,13 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
     const json_t *plan = json_object_get(explanation, "plan");
     write_groups(out, explanation);
     write_selections(out, plan);
+    const char *apart = json_string_value(json_object_get(explanation, "joint_sets_why"));
+    if (json_is_true(json_object_get(explanation, "joint_sets")))
+        brume_write_sentence(out,
+                             "grouping sets are fitted to each other: every total is the sum of "
+                             "its parts, and has less noise than was drawn for it");
+    else if (apart)
+        brume_write_sentence(out, "each grouping set is noised by itself: %s", apart);
     if (json_is_string(json_object_get(explanation, "where_reason")))
         brume_write_sentence(
             out, "rows %s, %s",

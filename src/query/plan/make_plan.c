@@ -14,6 +14,7 @@
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
 #include "query/plan/plan_parts.h"
+#include "query/plan/plan_sets.h"
 #include "query/price/price.h"
 #include "query/sql/formula.h"
 
@@ -359,13 +360,14 @@ static brume_status plan_grid_values(brume_plan *plan, brume_error *error)
 
 /* ---- the rows of answered groups ---- */
 
-/* The key is one of the `count` values of `domain`. */
+/* The key is one of the `count` values of `domain`; true where those are more than `most`, which is
+ * at most BRUME_LIMIT_LIST. */
 static brume_node in_domain(brume_builder *builder, const brume_expression *key,
-                            const brume_key_value *domain, size_t count)
+                            const brume_key_value *domain, size_t count, size_t most)
 {
-    brume_node list[BRUME_LIMIT_LIST / 10], any[2] = {NULL, NULL};
+    brume_node list[BRUME_LIMIT_LIST], any[2] = {NULL, NULL};
     size_t listed = 0;
-    if (count > sizeof list / sizeof *list)
+    if (count > most)
         return brume_build_literal(builder, (brume_type){BRUME_TYPE_BOOLEAN, 0, 0}, "true");
     for (size_t i = 0; i < count; i++) {
         char number[BRUME_KEY_TEXT];
@@ -389,14 +391,35 @@ brume_node brume_plan_answered_rows(const brume_plan *plan, brume_builder *build
 {
     brume_node all = plan->query->where;
     for (size_t i = 0, at = 0; plan->domain && i < plan->query->key_count; i++) {
-        brume_node both[] = {all, in_domain(builder, plan->query->keys[i].expression,
-                                            &plan->domain[at], plan->domain_size[i])};
+        brume_node both[] = {all,
+                             in_domain(builder, plan->query->keys[i].expression, &plan->domain[at],
+                                       plan->domain_size[i], BRUME_LIMIT_LIST / 10)};
         at += plan->domain_size[i];
         if (!both[1])
             return NULL;
         all = all ? brume_build_logic(builder, BRUME_OPERATION_AND, both, 2) : both[1];
         if (!all)
             return NULL;
+    }
+    return all;
+}
+
+brume_node brume_plan_declared_rows(const brume_plan *plan, brume_builder *builder)
+{
+    const brume_query *query = plan->query;
+    brume_node all = query->where;
+    for (size_t i = 0, at = 0; plan->domain && i < query->key_count; i++) {
+        size_t count = plan->domain_size[i];
+        if (brume_key_is_optional(query, i)) { /* the last of its values stands for sets without */
+            brume_node both[] = {all, in_domain(builder, query->keys[i].plain, &plan->domain[at],
+                                                count - 1, BRUME_LIMIT_LIST)};
+            if (!both[1])
+                return NULL;
+            all = all ? brume_build_logic(builder, BRUME_OPERATION_AND, both, 2) : both[1];
+            if (!all)
+                return NULL;
+        }
+        at += count;
     }
     return all;
 }
@@ -997,6 +1020,7 @@ static brume_status make(brume_plan *plan, const brume_plan_table *tables,
     plan->measurements[0].collection = collect_groups(plan);
     if (!payment->limits_only) /* then nothing is measured that could be biased */
         BRUME_TRY(brume_bias_plan(plan, tables, error));
+    BRUME_TRY(brume_plan_fit_sets(plan, error));
     return brume_plan_pay(plan, tables, payment, error);
 }
 

@@ -5,6 +5,8 @@
 
 #include <brume/mechanism/stable_histogram.h>
 
+#include "synthetic/consistent.h"
+
 void brume_query_plan_close(brume_plan *plan)
 {
     if (!plan)
@@ -16,6 +18,7 @@ void brume_query_plan_close(brume_plan *plan)
     free(plan->domain_size);
     free(plan->measurements);
     brume_key_selection_close(plan->selection);
+    brume_consistent_close(plan->fitted);
     free(plan->fractions);
     free(plan->limits);
     free(plan->measure_limit);

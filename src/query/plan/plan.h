@@ -181,11 +181,14 @@ typedef struct brume_plan {
     size_t limit_count;
     int *measure_limit; /* which limit each measure has; BRUME_NOT_MEASURED: none */
     int norm;           /* 1 or 2: whose ball; 1 for a single group, where they are the same */
-    double amount, allowed_delta; /* what the measures and the choice of limits have together:
-                                     epsilon, or rho under discrete Gaussian noise; and delta */
-    bool limits_only;             /* nothing is measured but the histograms */
-    bool in_engine;               /* no row leaves the server */
-    const char *where_reason;     /* why it is so, not owned; NULL: files are read here */
+    double amount, allowed_delta;    /* what the measures and the choice of limits have together:
+                                        epsilon, or rho under discrete Gaussian noise; and delta */
+    bool limits_only;                /* nothing is measured but the histograms */
+    bool in_engine;                  /* no row leaves the server */
+    struct brume_consistent *fitted; /* the tables of the grouping sets, which are made to add up
+                                        (plan_sets.h); NULL: each is by itself; owned */
+    const char *fitted_why;          /* why they are not; NULL: they are, or there is one set */
+    const char *where_reason;        /* why it is so, not owned; NULL: files are read here */
 } brume_plan;
 
 void brume_query_plan_close(brume_plan *plan);

@@ -17,6 +17,11 @@ BRUME_MUST_USE brume_status brume_plan_pay(brume_plan *plan, const brume_plan_ta
  * lists too long for an expression are left out. NULL: no condition, or the builder failed. */
 brume_node brume_plan_answered_rows(const brume_plan *plan, brume_builder *builder);
 
+/* WHERE of the query and, where keys are public, that the row is in a group of every grouping set:
+ * its value of each key that some set has not is a declared one. NULL: the builder failed, or there
+ * is no condition. */
+brume_node brume_plan_declared_rows(const brume_plan *plan, brume_builder *builder);
+
 /* A query like the plan's of which each group is parted by the values of `argument`, as one key
  * more and the last: of the rows that are answered and have a value. EMEMORY names `what`. */
 BRUME_MUST_USE brume_status brume_plan_pairs(const brume_plan *plan,

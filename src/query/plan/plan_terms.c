@@ -14,8 +14,10 @@
 #include "query/limit/grid.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
+#include "query/plan/plan_sets.h"
 #include "query/price/error_bar.h"
 #include "query/price/price.h"
+#include "synthetic/consistent.h"
 
 /* ---- what was found out of one limit ---- */
 
@@ -544,13 +546,48 @@ const char *brume_terms_limits_word(const brume_terms *terms)
 
 /* ---- what they say of noise ---- */
 
-double brume_terms_width(const brume_terms *terms, size_t measure, double beta)
+/* Of a number that was fitted, if it was drawn with this scale in steps of 2^-shift. Gaussian noise
+ * that is rounded to them has at most 1/12 of a squared step more variance, discrete Laplace noise
+ * less than the continuous one. */
+static double fitted_scale(const brume_plan *plan, double scale, int shift, int set)
+{
+    bool laplace = plan->noise == BRUME_NOISE_DISCRETE_LAPLACE;
+    double variance = laplace ? 2 * scale * scale : scale * scale + ldexp(1.0 / 12, -2 * shift);
+    double most = 0;
+    for (size_t s = 0; s < plan->query->set_count; s++)
+        if (set < 0 || s == (size_t)set)
+            most = fmax(most, brume_consistent_variance(plan->fitted, s) * variance +
+                                  brume_consistent_rounding(plan->fitted, s));
+    return sqrt(laplace ? most / 2 : most);
+}
+
+static bool is_fitted(const brume_terms *terms, size_t measure)
+{
+    return terms->plan->fitted && brume_plan_is_fitted(terms->plan, measure);
+}
+
+double brume_terms_scale(const brume_terms *terms, size_t measure, int set)
 {
     const brume_measure *one = &terms->measures[measure];
-    return brume_plan_step(terms->plan, one) *
-           ldexp(brume_error_width(brume_measure_noise(one, terms->plan->noise),
-                                   ldexp(one->scale, one->shift), beta),
-                 -one->shift);
+    return is_fitted(terms, measure) ? fitted_scale(terms->plan, one->scale, one->shift, set)
+                                     : one->scale;
+}
+
+double brume_terms_width_in(const brume_terms *terms, size_t measure, int set, double beta)
+{
+    const brume_measure *one = &terms->measures[measure];
+    double step = brume_plan_step(terms->plan, one);
+    if (is_fitted(terms, measure))
+        return step * brume_error_width_fitted(terms->plan->noise,
+                                               brume_terms_scale(terms, measure, set), beta);
+    return step * ldexp(brume_error_width(brume_measure_noise(one, terms->plan->noise),
+                                          ldexp(one->scale, one->shift), beta),
+                        -one->shift);
+}
+
+double brume_terms_width(const brume_terms *terms, size_t measure, double beta)
+{
+    return brume_terms_width_in(terms, measure, -1, beta);
 }
 
 double brume_terms_width_of_sum(const brume_terms *terms, size_t measure, size_t count, double beta)
@@ -569,6 +606,10 @@ double brume_terms_width_at(const brume_terms *terms, size_t measure, double lim
         return brume_selection_width(one, 1 / (limit * one->noise), 0.05);
     double scale = limit * reach_up(one) * one->noise;
     int shift = brume_limit_shift(limit * reach_up(one), is_refined(terms->plan, one), one->noise);
+    if (is_fitted(terms, measure))
+        return brume_error_width_fitted(terms->plan->noise,
+                                        fitted_scale(terms->plan, scale, shift, -1), 0.05) *
+               brume_plan_step(terms->plan, one);
     return ldexp(brume_error_width(terms->plan->noise, ldexp(scale, shift), 0.05), -shift) *
            brume_plan_step(terms->plan, one);
 }

@@ -132,10 +132,19 @@ const char *brume_terms_limits_word(const brume_terms *terms);
 
 /* ---- noise ---- */
 
-/* Half-width at 1 - beta of a measure's own noise, in the units of the query. */
+/* Of a measure's number in a group of a grouping set (-1: of all groups the one with the most
+ * noise), in grid steps: the scale of noise of the variance that it has when it is released. That
+ * is what was drawn, or less where sets are fitted (plan_sets.h), with what rounding to whole
+ * steps adds. */
+double brume_terms_scale(const brume_terms *terms, size_t measure, int set);
+
+/* Half-width at 1 - beta of a measure's own noise, in the units of the query; in a group of a
+ * grouping set, or at most. */
+double brume_terms_width_in(const brume_terms *terms, size_t measure, int set, double beta);
 double brume_terms_width(const brume_terms *terms, size_t measure, double beta);
 
-/* The same for the sum of `count` groups. */
+/* The same for the sum of `count` groups. Those of fitted sets have no more noise together than
+ * they were drawn with: the fit is a projection. */
 double brume_terms_width_of_sum(const brume_terms *terms, size_t measure, size_t count,
                                 double beta);
 

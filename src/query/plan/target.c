@@ -45,8 +45,7 @@ static double measure_width(const brume_terms *terms, int measure, double beta)
     if (measure < 0)
         return 0; /* public */
     const brume_measure *one = &terms->measures[measure];
-    return ldexp(brume_error_width(terms->plan->noise, ldexp(one->scale, one->shift), beta),
-                 -one->shift);
+    return brume_terms_width(terms, (size_t)measure, beta) / brume_plan_step(terms->plan, one);
 }
 
 /* |m^ - m| <= (w_S + h w_N) / (N0 - w_N) for N >= N0, each width at beta/2; of a sum with a limit
@@ -125,8 +124,8 @@ static bool mean_bar(const brume_terms *terms, const brume_plan_aggregate *from,
     brume_noisy_moments moments = {
         .count = rows,
         .sum = (sum->low >= 0 ? all : -all) - centre * rows,
-        .count_scale = terms->measures[from->count].scale,
-        .sum_scale = sum->scale,
+        .count_scale = brume_terms_scale(terms, (size_t)from->count, -1),
+        .sum_scale = brume_terms_scale(terms, (size_t)from->direct, -1),
         .low = (double)sum->low - centre,
         .high = (double)sum->high - centre,
         .count_cut = number->choice.allowance,
@@ -148,7 +147,8 @@ static double sum_width(const brume_terms *terms, const brume_plan_aggregate *fr
     if (from->public_count)
         return brume_terms_width(terms, (size_t)from->centred, beta);
     const brume_measure *centred = &terms->measures[from->centred];
-    double scale[] = {centred->scale, terms->measures[from->count].scale};
+    double scale[] = {brume_terms_scale(terms, (size_t)from->centred, -1),
+                      brume_terms_scale(terms, (size_t)from->count, -1)};
     double coefficient[] = {1, (double)brume_measure_centre(centred)};
     return brume_error_width_combined(terms->plan->noise, scale, coefficient, 2, beta) *
            terms->plan->values[from->value].step;

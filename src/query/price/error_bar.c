@@ -127,6 +127,13 @@ static double normal_quantile(double beta)
     return known_quantile;
 }
 
+double brume_error_width_fitted(brume_noise_kind noise, double scale, double beta)
+{
+    double normal = normal_quantile(beta) * scale;
+    return noise == BRUME_NOISE_DISCRETE_LAPLACE ? fmax(M_SQRT2 * normal, -log(beta) * scale)
+                                                 : normal;
+}
+
 typedef struct laplace_sum {
     double scale[3]; /* ascending and well apart */
     size_t count;

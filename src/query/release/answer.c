@@ -323,7 +323,10 @@ brume_status brume_query_answer_record(const brume_query_answer *answer, json_t 
         (!answer->intervals || write_intervals(answer, made)) &&
         write_flags(answer, "rows_total", answer->totals, made) &&
         write_flags(answer, "rows_too_few", answer->too_few, made) &&
-        (!answer->near || write_near(answer, made)) && write_cost(answer, made);
+        (!answer->near || write_near(answer, made)) &&
+        (!answer->joint_sets || (set(made, "joint_sets", json_true()) &&
+                                 set(made, "joint_factor", json_real(answer->joint_factor)))) &&
+        write_cost(answer, made);
     if (!good) {
         json_decref(made);
         return brume_no_memory(error, "the answer");
@@ -572,6 +575,9 @@ brume_status brume_query_answer_recorded(const json_t *record, brume_query_answe
     answer->cost = read_price(json_object_get(record, "cost"));
     answer->events = json_incref(json_object_get(record, "events"));
     answer->delta_by_default = json_is_true(json_object_get(record, "delta_by_default"));
+    answer->joint_sets = json_is_true(json_object_get(record, "joint_sets"));
+    answer->joint_factor =
+        answer->joint_sets ? json_number_value(json_object_get(record, "joint_factor")) : 1;
     const json_t *limits = json_object_get(record, "limits");
     answer->limits_share = json_number_value(json_object_get(limits, "share"));
     if (!read_text(json_object_get(limits, "chosen"), &answer->limits_chosen) ||
@@ -618,6 +624,7 @@ brume_status brume_query_answer_open(size_t column_count, size_t row_count,
         return brume_no_memory(error, "the answer");
     }
     answer->words = brume_words_plain();
+    answer->joint_factor = 1;
     answer->column_count = column_count;
     answer->row_count = row_count;
     for (size_t i = 0; i < column_count; i++)

@@ -106,6 +106,9 @@ typedef struct brume_query_answer {
     bool *near;    /* NULL, or which rows had hardly enough units to be shown */
     size_t row_count;
     bool errors_vary;    /* some column's error is not the same in all rows */
+    bool joint_sets;     /* of grouping sets, whose totals are the sums of their parts: */
+    double joint_factor; /* errors depend on each other, and together are no more than if they were
+                            independent and so many times as large; 1 of others */
     bool is_public;      /* of public tables only: exact, and free of charge */
     bool post_processed; /* SQL over released tables made it: `stages` are what was released */
     bool is_dummy;       /* of a made table: says nothing of the data, and is free of charge */

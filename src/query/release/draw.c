@@ -16,9 +16,11 @@
 #include "query/collect/collect.h"
 #include "query/limit/clip.h"
 #include "query/plan/plan_limit.h"
+#include "query/plan/plan_sets.h"
 #include "query/plan/plan_terms.h"
 #include "query/price/price.h"
 #include "query/release/rank.h"
+#include "synthetic/consistent.h"
 
 /* Noise and limit of one answer belong together.
  *
@@ -453,6 +455,64 @@ static brume_status release_keys(const brume_terms *terms, const brume_bounded_g
     return BRUME_OK;
 }
 
+/* ---- grouping sets that add up ---- */
+
+/* Where the numbers of the groups are in the tables of the sets: groups are in the order of their
+ * keys, so those of a set are in the order of its table. */
+static void fill_tables(const brume_plan *plan, const brume_drawn *drawn, double *numbers,
+                        double *const *tables, bool back)
+{
+    size_t at[BRUME_CONSISTENT_COLUMNS] = {0};
+    for (size_t g = 0; g < drawn->count; g++) {
+        int set = brume_plan_set_of(plan, drawn->groups[g]->keys);
+        double *cell = &tables[set][at[set]++];
+        if (back)
+            numbers[g] = *cell;
+        else
+            *cell = numbers[g];
+    }
+}
+
+/* Is there a group for each cell of the tables? When a plan is rehearsed there is one in all. */
+static bool has_all_cells(const brume_plan *plan, const brume_drawn *drawn)
+{
+    size_t in[BRUME_CONSISTENT_COLUMNS] = {0};
+    bool all = plan->query->set_count <= BRUME_CONSISTENT_COLUMNS;
+    for (size_t g = 0; all && g < drawn->count; g++) {
+        int set = brume_plan_set_of(plan, drawn->groups[g]->keys);
+        all = set >= 0;
+        in[set < 0 ? 0 : set]++;
+    }
+    for (size_t s = 0; all && s < plan->query->set_count; s++)
+        all = in[s] == brume_consistent_cells(plan->fitted, s);
+    return all;
+}
+
+/* The noisy numbers of a measure become whole numbers that add up: a function of what was drawn. */
+static brume_status fit_sets(const brume_plan *plan, const brume_drawn *drawn, double *numbers,
+                             brume_error *error)
+{
+    size_t sets = plan->query->set_count, cells = 0;
+    double *tables[BRUME_CONSISTENT_COLUMNS];
+    if (!has_all_cells(plan, drawn))
+        return BRUME_OK;
+    double *room = calloc(drawn->count + 1, sizeof *room);
+    if (!room)
+        return brume_no_memory(error, "the noise");
+    for (size_t s = 0; s < sets; s++) {
+        tables[s] = room + cells;
+        cells += brume_consistent_cells(plan->fitted, s);
+    }
+    fill_tables(plan, drawn, numbers, tables, false);
+    brume_status status = brume_consistent_fit(plan->fitted, tables, error);
+    if (status == BRUME_OK)
+        status = brume_consistent_round(plan->fitted, tables, NULL, error);
+    if (status == BRUME_OK)
+        fill_tables(plan, drawn, numbers, tables, true);
+    free(room);
+    return status;
+}
+
 /* A limit that was not found leaves nothing to draw. */
 static bool is_drawn(const brume_terms *terms, size_t measure)
 {
@@ -492,6 +552,8 @@ brume_status brume_draw_groups(const brume_terms *terms, size_t index,
         else if (!brume_measure_is_selection(&terms->measures[i]))
             BRUME_TRY(add_noise(terms, &terms->measures[i], drawn->groups, drawn->count, bits, to,
                                 error));
+        if (plan->fitted && brume_plan_is_fitted(plan, i) && is_drawn(terms, i))
+            BRUME_TRY(fit_sets(plan, drawn, to, error));
     }
     return draw_selections(terms, drawn, bits, error);
 }

@@ -165,6 +165,15 @@ static bool add_where(const brume_plan *plan, json_t *made)
                                                   : json_null()) == 0;
 }
 
+/* Of grouping sets: do they add up, and if not, why? */
+static bool add_joint_sets(const brume_plan *plan, json_t *made)
+{
+    return plan->query->set_count < 2 ||
+           (json_object_set_new(made, "joint_sets", json_boolean(plan->fitted)) == 0 &&
+            (!plan->fitted_why ||
+             json_object_set_new(made, "joint_sets_why", json_string(plan->fitted_why)) == 0));
+}
+
 /* What texts call units and rows. */
 static bool add_words(const brume_question *question, json_t *made)
 {
@@ -232,7 +241,8 @@ brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
                          "limit_plan", brume_terms_limits_to_json(terms), "limits", "chosen",
                          brume_terms_limits_word(terms), "share", brume_terms_choice_share(terms));
         if (!made || !add_datasets(question, made) || !add_words(question, made) ||
-            !add_where(plan, made) || !add_columns(plan, json_object_get(made, "plan")) ||
+            !add_where(plan, made) || !add_joint_sets(plan, made) ||
+            !add_columns(plan, json_object_get(made, "plan")) ||
             json_object_set_new(made, "columns", outputs_to_json(terms)) != 0 ||
             json_object_set_new(made, "warnings",
                                 brume_domain_warnings(question->query, question->tables)) != 0) {

@@ -449,6 +449,12 @@ json_t *brume_query_answer_notes(const brume_query_answer *answer)
     good = good && add_threshold(list, answer) && add_extremes(list, answer);
     for (int kind = 0; good && kind < NOTE_KINDS; kind++)
         good = add_kind(list, answer, (note_kind)kind);
+    if (good && answer->joint_sets)
+        good =
+            add(list,
+                "Every total is the sum of its parts: %s with a value that is not declared are in "
+                "none of them, and small numbers may come out below 0.",
+                answer->words.rows);
     if (good && answer->post_processed)
         good = add(list,
                    "Computed from %zu released table%s; ± is what their noise may have moved, "

@@ -89,8 +89,8 @@ static known know(const brume_query_answer *answer, size_t cell)
         return out;
     }
     out.is_open = value->kind != BRUME_VALUE_NUMBER || !isfinite(bar);
-    out.error = answer->errors[cell];
-    out.cut = out.is_open ? 0 : bar - out.error;
+    out.error = answer->errors[cell] * answer->joint_factor;
+    out.cut = out.is_open ? 0 : bar - answer->errors[cell];
     out.laplace = column->mechanism && strstr(column->mechanism, "laplace");
     return out;
 }

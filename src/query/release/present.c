@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "synthetic/consistent.h"
 
 static const double whole_beta = 0.05;
 
@@ -30,7 +31,7 @@ static bool is_quantile(const brume_plan *plan, const brume_formula *formula)
 
 bool brume_error_varies(const brume_plan *plan, const brume_formula *formula)
 {
-    if (formula->kind != BRUME_FORMULA_AGGREGATE)
+    if (formula->kind != BRUME_FORMULA_AGGREGATE || plan->fitted)
         return true;
     brume_aggregate_kind kind = plan->query->aggregates[formula->index].kind;
     return kind != BRUME_AGGREGATE_COUNT_ROWS && kind != BRUME_AGGREGATE_COUNT &&
@@ -325,6 +326,9 @@ static brume_status make_answer(const brume_answer_table *all, brume_query_answe
 {
     brume_query_answer *answer = NULL;
     BRUME_TRY(brume_query_answer_open(all->plan->query->output_count, all->count, &answer, error));
+    answer->joint_sets = all->plan->fitted != NULL;
+    if (answer->joint_sets) /* a projection of what was drawn (proofs/joint-sets.md) */
+        answer->joint_factor = 1 / sqrt(brume_consistent_least(all->plan->fitted));
     brume_status status = brume_present_columns(all, answer, error);
     if (status == BRUME_OK)
         status = copy_rows(all, answer, error);

@@ -8,6 +8,7 @@
 
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
+#include "query/plan/plan_sets.h"
 #include "query/price/error_bar.h"
 #include "query/release/draw_distinct.h"
 
@@ -33,6 +34,32 @@ static double cut_of(const brume_terms *terms, int measure)
     return limit && brume_found_is_counted(limit) ? limit->choice.allowance * each : 0;
 }
 
+/* The grouping set of a drawn group. */
+static int set_of(const brume_terms *terms, const brume_drawn *drawn, size_t group)
+{
+    return brume_plan_set_of(terms->plan, drawn->groups[group]->keys);
+}
+
+/* The scale of the noise on a measure's number in a group. */
+static double scale_of(const brume_terms *terms, const brume_drawn *drawn, int measure,
+                       size_t group)
+{
+    return brume_terms_scale(terms, (size_t)measure, set_of(terms, drawn, group));
+}
+
+static double width_of(const brume_terms *terms, const brume_drawn *drawn, int measure,
+                       size_t group, double beta)
+{
+    return brume_terms_width_in(terms, (size_t)measure, set_of(terms, drawn, group), beta);
+}
+
+/* Are the numbers of a measure whole and made to add up? They are shown as they are, also below 0.
+ */
+static bool adds_up(const brume_terms *terms, int measure)
+{
+    return terms->plan->fitted && brume_plan_is_fitted(terms->plan, (size_t)measure);
+}
+
 /* What the sum of a mean is about, on the grid. */
 static double centre_of(const brume_measure *sum)
 {
@@ -48,8 +75,8 @@ static brume_noisy_moments moments_of_sum(const brume_terms *terms, const brume_
     return (brume_noisy_moments){
         .count = brume_drawn_number(drawn, from->count, group),
         .sum = brume_drawn_number(drawn, direct, group),
-        .count_scale = terms->measures[from->count].scale,
-        .sum_scale = sum->scale,
+        .count_scale = scale_of(terms, drawn, from->count, group),
+        .sum_scale = scale_of(terms, drawn, direct, group),
         .low = (double)sum->low - centre_of(sum),
         .high = (double)sum->high - centre_of(sum),
         .count_cut = cut_of(terms, from->count),
@@ -67,15 +94,15 @@ static brume_noisy_moments moments_of(const brume_terms *terms, const brume_draw
     brume_noisy_moments moments = {
         .count = count_of(drawn, from, group),
         .sum = brume_drawn_number(drawn, from->centred, group),
-        .count_scale = from->public_count ? 0 : terms->measures[from->count].scale,
-        .sum_scale = centred->scale,
+        .count_scale = from->public_count ? 0 : scale_of(terms, drawn, from->count, group),
+        .sum_scale = scale_of(terms, drawn, from->centred, group),
         .low = (double)centred->low - centre,
         .high = (double)centred->high - centre,
     };
     if (from->squares >= 0) {
         moments.half_square = (double)brume_measure_half_square(&terms->measures[from->squares]);
         moments.squares = brume_drawn_number(drawn, from->squares, group);
-        moments.squares_scale = terms->measures[from->squares].scale;
+        moments.squares_scale = scale_of(terms, drawn, from->squares, group);
     }
     return moments;
 }
@@ -96,7 +123,7 @@ static brume_shown around(double shown, double width)
  * theirs, and may be half a step further off. */
 static double rounding_of(const brume_terms *terms, int measure, double step)
 {
-    return terms->measures[measure].shift > 0 ? step / 2 : 0;
+    return terms->measures[measure].shift > 0 && !adds_up(terms, measure) ? step / 2 : 0;
 }
 
 static brume_shown nothing(void)
@@ -108,7 +135,9 @@ static brume_shown show_count(const brume_terms *terms, const brume_drawn *drawn
                               const brume_plan_aggregate *from, size_t group, double beta)
 {
     double raw = brume_drawn_number(drawn, from->count, group);
-    double width = brume_terms_width(terms, (size_t)from->count, beta);
+    double width = width_of(terms, drawn, from->count, group, beta);
+    if (adds_up(terms, from->count))
+        return around(raw, width);
     return around(fmax(0, rint(raw)), width + rounding_of(terms, from->count, 1));
 }
 
@@ -153,18 +182,21 @@ static brume_shown show_sum(const brume_terms *terms, const brume_drawn *drawn,
         return nothing(); /* no limit was found */
     if (from->direct >= 0) {
         raw = brume_drawn_number(drawn, from->direct, group) * value->step;
-        width = brume_terms_width(terms, (size_t)from->direct, beta);
+        width = width_of(terms, drawn, from->direct, group, beta);
         rounds = exact && rounding_of(terms, from->direct, 1) > 0;
     } else {
         const brume_measure *centred = &terms->measures[from->centred];
         double centre = (double)brume_measure_centre(centred);
-        double scale[] = {centred->scale, terms->measures[from->count].scale};
+        double scale[] = {scale_of(terms, drawn, from->centred, group),
+                          scale_of(terms, drawn, from->count, group)};
         double coefficient[] = {1, centre};
         raw = (brume_drawn_number(drawn, from->centred, group) +
                centre * brume_drawn_number(drawn, from->count, group)) *
               value->step;
         width = brume_error_width_combined(plan->noise, scale, coefficient, 2, beta) * value->step;
     }
+    if (adds_up(terms, from->direct >= 0 ? from->direct : from->centred))
+        return around(raw, width);
     double shown = rounds ? rint(raw / value->step) * value->step : raw;
     shown = value->low >= 0 ? fmax(0, shown) : value->high <= 0 ? fmin(0, shown) : shown;
     return around(shown, width + (rounds ? value->step / 2 : 0));
@@ -348,8 +380,8 @@ static bool joint_mean(const brume_terms *terms, const brume_drawn *drawn,
     brume_noisy_moments moments = {
         .count = count_of(drawn, from, group),
         .sum = brume_drawn_number(drawn, index, group),
-        .count_scale = from->public_count ? 0 : terms->measures[from->count].scale,
-        .sum_scale = sum->scale,
+        .count_scale = from->public_count ? 0 : scale_of(terms, drawn, from->count, group),
+        .sum_scale = scale_of(terms, drawn, index, group),
         .low = (double)sum->low - centre,
         .high = (double)sum->high - centre,
         .count_cut = from->public_count ? 0 : cut_of(terms, from->count),
