@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/frame/wrap.h"
 #include "command/host.h"
+#include "query/release/answer.h"
 
 const char *const brume_where_words[] = {"engine", "brume", "auto", NULL};
 const char *const brume_answer_formats[] = {"table", "markdown", "csv", "json", "html", NULL};
@@ -43,6 +45,7 @@ brume_payment brume_call_payment(const brume_call *call)
                              .delta = brume_call_text(call, "delta"),
                              .rho = brume_call_text(call, "rho"),
                              .where = where_of(call),
+                             .windows = brume_call_text(call, "windows"),
                              .fresh = brume_call_has(call, "fresh"),
                              .max_age = age ? seconds_of(age) : 0,
                              .elsewhere = call->host ? call->host->elsewhere : NULL};
@@ -86,4 +89,34 @@ brume_number_text brume_rounded_up(double value)
         return brume_digits_up(value, 4);
     snprintf(out.text, sizeof out.text, "%.0f", ceil(value));
     return out;
+}
+
+static void write_one(FILE *out, const json_t *windows, const json_t *cost)
+{
+    const json_t *price = json_object_get(windows, "price");
+    const json_t *rho = json_object_get(price, "rho"), *whole = json_object_get(cost, "rho");
+    bool concentrated = json_is_number(rho);
+    const json_t *each = concentrated ? rho : json_object_get(price, "epsilon");
+    const json_t *unit = concentrated ? whole : json_object_get(cost, "epsilon");
+    const char *word = concentrated ? "rho" : "epsilon";
+    if (json_is_true(json_object_get(windows, "all")))
+        brume_write_sentence(out,
+                             "touches all windows up to now (%s): nothing in WHERE bounds '%s'",
+                             brume_windows_words(windows, false).text,
+                             json_string_value(json_object_get(windows, "column")));
+    brume_write_sentence(out, "%s %s: each pays %s %s (%s); a whole history pays %s %s",
+                         json_is_true(json_object_get(windows, "all")) ? "these are" : "touches",
+                         brume_windows_words(windows, true).text, word,
+                         brume_rounded_up(json_number_value(each)).text,
+                         json_string_value(json_object_get(windows, "why")), word,
+                         brume_rounded_up(json_number_value(unit)).text);
+}
+
+void brume_write_windows(FILE *out, const json_t *windows, const json_t *cost)
+{
+    const json_t *others = json_object_get(windows, "others");
+    if (windows)
+        write_one(out, windows, cost);
+    for (size_t i = 0; i < json_array_size(others); i++)
+        write_one(out, json_array_get(others, i), cost);
 }

@@ -23,6 +23,12 @@
         .help = "the same where the recorded answer is older: 90m, 12h, 7d"                        \
     }
 
+/* --windows. */
+#define BRUME_WINDOWS_OPTION                                                                       \
+    BRUME_OPTION(TEXT, "windows", "FIRST..LAST",                                                   \
+                 "of a table that grows, read these windows alone and pay for no others: a range " \
+                 "of days (weeks, months ...), one of them, or undated")
+
 /* --limit. */
 #define BRUME_LIMIT_OPTION                                                                         \
     BRUME_OPTION(TEXT, "limit", "[COLUMN=]T",                                                      \
@@ -67,6 +73,10 @@ BRUME_MUST_USE brume_status brume_call_check_price(const brume_call *call, brume
 
 /* A number with about four significant digits, for prices and error bars: never below it. */
 brume_number_text brume_rounded_up(double value);
+
+/* "touches 31 days, 2026-01-01..2026-01-31: each pays epsilon 0.8; ...", with what is said of them
+ * (window_price.h); nothing where `windows` is NULL. */
+void brume_write_windows(FILE *out, const json_t *windows, const json_t *cost);
 
 /* The statements of a call: the argument SQL, where it is not -; --file FILE; or standard input.
  * EARGUMENT: none of them, or two; ESOURCE: the file cannot be read; ESYNTAX: there is no statement

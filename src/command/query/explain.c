@@ -326,6 +326,7 @@ static void write_price(FILE *out, const json_t *explanation)
         brume_rounded_up(json_number_value(json_object_get(cost, "delta"))).text,
         json_is_true(json_object_get(explanation, "delta_by_default")) ? " by default" : "",
         rule ? " (rule " : "", rule ? rule : "", rule ? ")" : "");
+    brume_write_windows(out, json_object_get(explanation, "windows"), cost);
 }
 
 /* What is asked first, each with its price. */
@@ -598,8 +599,8 @@ const brume_command brume_command_explain = {
         .optional = true)),
     BRUME_OPTIONS(
         BRUME_OPTION(FILE, "file", "FILE", "read the SQL from a file", .letter = 'f'),
-        BRUME_PAYMENT_OPTIONS, BRUME_AGE_OPTIONS, BRUME_TARGET_OPTIONS, BRUME_LIMIT_OPTION,
-        BRUME_WHERE_OPTION,
+        BRUME_PAYMENT_OPTIONS, BRUME_AGE_OPTIONS, BRUME_WINDOWS_OPTION, BRUME_TARGET_OPTIONS,
+        BRUME_LIMIT_OPTION, BRUME_WHERE_OPTION,
         BRUME_FLAG("verbose", "also what brume understood, which free re-reads are found by"),
         BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES(

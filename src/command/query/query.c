@@ -241,8 +241,8 @@ const brume_command brume_command_query = {
         .optional = true)),
     BRUME_OPTIONS(
         BRUME_OPTION(FILE, "file", "FILE", "read the SQL from a file", .letter = 'f'),
-        BRUME_PAYMENT_OPTIONS, BRUME_AGE_OPTIONS, BRUME_TARGET_OPTIONS, BRUME_LIMIT_OPTION,
-        BRUME_WHERE_OPTION, BRUME_FORMAT_OPTION,
+        BRUME_PAYMENT_OPTIONS, BRUME_AGE_OPTIONS, BRUME_WINDOWS_OPTION, BRUME_TARGET_OPTIONS,
+        BRUME_LIMIT_OPTION, BRUME_WHERE_OPTION, BRUME_FORMAT_OPTION,
         BRUME_OPTION(FILE, "plot", "FILE.svg", "also draw the answer: bars with whiskers"),
         BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES(

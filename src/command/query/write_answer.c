@@ -25,6 +25,20 @@ static brume_number_text few_digits(const brume_answer_price *price, bool up)
     return up ? brume_digits_up(price->amount, 4) : brume_digits_down(price->amount, 4);
 }
 
+/* What each window paid: a line of its own, where there are windows. */
+static void write_windows(FILE *out, const brume_query_answer *answer)
+{
+    const json_t *windows = answer->windows, *price = json_object_get(windows, "price");
+    const json_t *rho = json_object_get(price, "rho");
+    bool concentrated = json_is_number(rho);
+    if (windows)
+        fprintf(out, "\nof %s, each of which paid %s %s", brume_windows_words(windows, true).text,
+                concentrated ? "rho" : "epsilon",
+                brume_rounded_up(
+                    json_number_value(concentrated ? rho : json_object_get(price, "epsilon")))
+                    .text);
+}
+
 static void write_price(FILE *out, const brume_query_answer *answer)
 {
     const brume_answer_price *cost = &answer->cost, *left = &answer->remaining;
@@ -38,6 +52,7 @@ static void write_price(FILE *out, const brume_query_answer *answer)
     fprintf(out, "; left: %s %s", unit, few_digits(left, false).text);
     if (left->delta > 0)
         fprintf(out, ", delta %s", brume_digits_down(left->delta, 4).text);
+    write_windows(out, answer);
 }
 
 /* What was asked first: "first: SELECT AVG(x) FROM t: 41.2 ± 0.3, for epsilon 0.5". */

@@ -496,6 +496,7 @@ static brume_status check_tables_compatible(brume_plan *plan, const brume_plan_t
             return brume_fail(error, BRUME_EPOLICY, "register them under one adjacency",
                               "'%s' and '%s' are registered under different adjacencies",
                               first->name, table->dataset->name);
+        plan->windowed = plan->windowed || table->policy->window.place != BRUME_WINDOW_NOWHERE;
         take_ceiling(&plan->shape.max_groups, table->policy->max_groups);
         take_ceiling(&plan->shape.max_rows, table->policy->max_rows);
         plan->own_limits = plan->own_limits && !table->policy->limits_fixed;
@@ -780,11 +781,12 @@ static bool count_is_measured(const brume_plan *plan, int value)
 }
 
 /* Under replace the number of rows is public where each is a unit of its own, and all are asked
- * about: of a whole table, in one group. */
+ * about: of a whole table, in one group. Not where rows have windows: how many are in some of them
+ * is private. */
 static bool rows_are_public(const brume_plan *plan)
 {
     const brume_query *query = plan->query;
-    return plan->adjacency == BRUME_REPLACE && !query->unit && query->key_count == 0 &&
+    return plan->adjacency == BRUME_REPLACE && !plan->windowed && !query->unit && query->key_count == 0 &&
            !query->where && query->table_count == 1 && query->from->kind == BRUME_RELATION_TABLE &&
            query->from->privacy == BRUME_PRIVACY_ROW;
 }

@@ -54,6 +54,7 @@ typedef struct brume_payment {
     const char *limits[BRUME_TYPED_LIMITS]; /* "T" or "COLUMN=T", in the units of the query */
     size_t limit_count;
     bool limits_only; /* buy the choice of the limits and nothing else */
+    const char *windows; /* read these alone: "FIRST..LAST", or "undated"; NULL: not typed */
     /* of no part in price or answer: */
     bool fresh;     /* pay also where there is a recorded answer */
     double max_age; /* pay where the recorded answer is older than so many seconds; 0: never */
@@ -184,6 +185,7 @@ typedef struct brume_plan {
     double amount, allowed_delta;    /* what the measures and the choice of limits have together:
                                         epsilon, or rho under discrete Gaussian noise; and delta */
     bool limits_only;                /* nothing is measured but the histograms */
+    bool windowed;                   /* a table of a dataset with windows is read */
     bool in_engine;                  /* no row leaves the server */
     struct brume_consistent *fitted; /* the tables of the grouping sets, which are made to add up
                                         (plan_sets.h); NULL: each is by itself; owned */

@@ -27,6 +27,7 @@ void brume_question_close(brume_question *question)
     brume_query_free(question->query);
     brume_public_query_close(question->open_query);
     free(question->typed);
+    brume_touched_close(question->touched);
     for (size_t i = 0; i < question->read_count; i++)
         free(question->read_bounds[i]);
     free(question->read_bounds);
@@ -403,6 +404,11 @@ brume_status brume_question_key(const brume_question *question, const brume_plan
     snprintf(shape, sizeof shape, "%s%d", plan->limits_only ? "limits only " : "", plan->by_totals);
     const char *first[] = {question->query->normal, price, plan->delta, shape};
     BRUME_TRY(brume_digest(first, 4, key, error));
+    if (question->touched && question->touched->windows) {
+        /* as typed: a range that ends now is the same question tomorrow, and is read for free */
+        const char *windows[] = {key, "windows", question->touched->windows};
+        BRUME_TRY(brume_digest(windows, 3, key, error));
+    }
     for (size_t i = 0; i < plan->limit_count; i++) { /* typed limits; others follow from the rest */
         snprintf(shape, sizeof shape, "%zu limit %llu", i,
                  plan->limits[i].source == BRUME_LIMIT_TYPED

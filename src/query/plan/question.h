@@ -4,6 +4,7 @@
 
 #include "ledger/ledger.h"
 #include "query/plan/plan.h"
+#include "query/plan/touched.h"
 #include "query/plan/words.h"
 #include "query/sql/public.h"
 
@@ -19,6 +20,7 @@ typedef struct brume_question {
     brume_query *query;
     brume_public_query *open_query; /* of public tables only, and `query` is NULL; else NULL */
     char *typed;                    /* the SQL as it was typed */
+    brume_touched *touched;         /* windows of growing tables; NULL until brume_prepare */
     size_t read_count;
     char **read_bounds; /* texts of the catalog that were read (public_bounds.h) */
     size_t loaded_count;

@@ -245,6 +245,8 @@ static brume_status find_set(finder *f, scan *s, const brume_window_wish *wish,
         brume_window_set_free(&typed);
         BRUME_TRY(status);
     }
+    if (s->table->dataset->no_budget) /* rows without a date are in no window that protects them */
+        s->set.undated = false;
     BRUME_TRY(stop_now(grid, wish->now, &s->set, &dataset->ends_now, f->error));
     close_gaps(&s->set);
     return brume_window_set_union(&dataset->set, &s->set, &dataset->set, f->error);
@@ -465,7 +467,10 @@ brume_status brume_touched_find(brume_query *query, const brume_plan_table *tabl
     brume_status status = f && touched ? BRUME_OK : brume_no_memory(error, "windows");
     if (status == BRUME_OK) {
         *f = (finder){.query = query, .tables = tables, .error = error};
+        touched->now = wish->now;
         status = find(f, wish, touched);
+        if (wish->windows && !(touched->windows = strdup(wish->windows)) && status == BRUME_OK)
+            status = brume_no_memory(error, "windows");
     }
     for (size_t i = 0; f && i < f->count; i++)
         brume_window_set_free(&f->scans[i].set);
@@ -485,5 +490,6 @@ void brume_touched_close(brume_touched *touched)
     for (size_t i = 0; i < touched->count; i++)
         brume_window_set_free(&touched->datasets[i].set);
     free(touched->datasets);
+    free(touched->windows);
     free(touched);
 }

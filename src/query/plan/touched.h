@@ -32,6 +32,8 @@ typedef struct brume_touched_dataset {
 } brume_touched_dataset;
 
 typedef struct brume_touched {
+    char *windows; /* as typed; NULL */
+    int64_t now;   /* at which ranges without an end stop */
     size_t count; /* datasets with windows that the query reads windowed tables of */
     brume_touched_dataset *datasets;
 } brume_touched;

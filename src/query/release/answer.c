@@ -291,6 +291,8 @@ static bool write_cost(const brume_query_answer *answer, json_t *out)
     good = set(out, "cost", cost) && good;
     if (good && answer->events)
         good = json_object_set(out, "events", answer->events) == 0;
+    if (good && answer->windows)
+        good = json_object_set(out, "windows", answer->windows) == 0;
     if (good && answer->limits_chosen)
         good = set(
             out, "limits",
@@ -302,14 +304,49 @@ static bool write_cost(const brume_query_answer *answer, json_t *out)
     return good;
 }
 
-json_t *brume_as_of_json(const char *read, const char *data_version)
+brume_windows_text brume_windows_words(const json_t *windows, bool counted)
+{
+    brume_windows_text out = {""};
+    const json_t *ranges = json_object_get(windows, "ranges");
+    bool undated = json_is_true(json_object_get(windows, "undated"));
+    long long count = (long long)json_integer_value(json_object_get(windows, "count")) - undated;
+    size_t used = 0, size = sizeof out.text, shown = json_array_size(ranges);
+    const char *length = json_string_value(json_object_get(windows, "length"));
+    bool plain = length && !strpbrk(length, " s"); /* not "14d from ...", not "values" */
+    if (counted && count > 0)
+        used = (size_t)snprintf(out.text, size, "%lld %s%s, ", count, plain ? length : "window",
+                                count == 1 ? "" : "s");
+    for (size_t i = 0; i < shown && i < 4 && used < size; i++) {
+        const char *first = json_string_value(json_array_get(json_array_get(ranges, i), 0));
+        const char *last = json_string_value(json_array_get(json_array_get(ranges, i), 1));
+        bool one = first && last && strcmp(first, last) == 0;
+        used += (size_t)snprintf(out.text + used, size - used, "%s%s%s%s", i ? ", " : "",
+                                 first ? first : "", one ? "" : "..", one || !last ? "" : last);
+    }
+    if (shown > 4 && used < size)
+        used += (size_t)snprintf(out.text + used, size - used, " and %zu more runs", shown - 4);
+    if (undated && used < size)
+        snprintf(out.text + used, size - used, "%sundated", shown ? ", " : "");
+    return out;
+}
+
+json_t *brume_as_of_json(const char *read, const char *data_version, const json_t *windows)
 {
     char seconds[24]; /* "2026-11-18T06:09:02Z" */
     if (!*read)
         return json_null();
     snprintf(seconds, sizeof seconds, "%.19sZ", read);
-    return json_pack("{s:s,s:s}", "read", seconds, "data_version",
-                     data_version ? data_version : "");
+    json_t *made =
+        json_pack("{s:s,s:s}", "read", seconds, "data_version", data_version ? data_version : "");
+    if (!made || !windows)
+        return made;
+    json_t *open = json_object_get(windows, "open");
+    if (json_object_set_new(made, "windows",
+                            json_string(brume_windows_words(windows, false).text)) == 0 &&
+        json_object_set(made, "open", open) == 0)
+        return made;
+    json_decref(made);
+    return NULL;
 }
 
 brume_status brume_query_answer_record(const brume_query_answer *answer, json_t **out,
@@ -348,7 +385,8 @@ brume_status brume_query_answer_to_json(const brume_query_answer *answer, json_t
         (answer->is_public && !set(made, "public", json_true())) ||
         (answer->post_processed && !set(made, "post_processed", json_true())) ||
         !set(made, "cached", json_boolean(answer->cached)) ||
-        !set(made, "as_of", brume_as_of_json(answer->read, answer->data_version)) ||
+        !set(made, "as_of",
+             brume_as_of_json(answer->read, answer->data_version, answer->windows)) ||
         !write_bars(answer, made) || !set(made, "notes", brume_query_answer_notes(answer)) ||
         (json_array_size(answer->stages) > 0 &&
          !set(made, "stages", json_incref(answer->stages))) ||
@@ -574,6 +612,7 @@ brume_status brume_query_answer_recorded(const json_t *record, brume_query_answe
     }
     answer->cost = read_price(json_object_get(record, "cost"));
     answer->events = json_incref(json_object_get(record, "events"));
+    answer->windows = json_incref(json_object_get(record, "windows"));
     answer->delta_by_default = json_is_true(json_object_get(record, "delta_by_default"));
     answer->joint_sets = json_is_true(json_object_get(record, "joint_sets"));
     answer->joint_factor =
@@ -661,6 +700,7 @@ void brume_query_answer_close(brume_query_answer *answer)
     free(answer->limits_chosen);
     free(answer->data_version);
     json_decref(answer->events);
+    json_decref(answer->windows);
     json_decref(answer->warnings);
     json_decref(answer->stages);
     free(answer);

@@ -119,6 +119,7 @@ typedef struct brume_query_answer {
     char *limits_chosen;   /* where the limits come from: brume_plan_limits_word */
     double limits_share;   /* of the price, for choosing them */
     json_t *events;        /* the plan, as the ledger records it (show_plan.h) */
+    json_t *windows;       /* those that were read, and their price (window_price.h); NULL: none */
     char *data_version;    /* the owner's labels of the data that was read; NULL: none */
     /* Not recorded, because it may be another one at the next reading. */
     brume_answer_price remaining;
@@ -150,8 +151,15 @@ typedef struct brume_as_of_text {
 } brume_as_of_text;
 brume_as_of_text brume_as_of(const char *read);
 
-/* {"read","data_version"}, or null where no data were read; NULL: no memory. */
-json_t *brume_as_of_json(const char *read, const char *data_version);
+/* {"read","data_version"} and, of `windows` (NULL: none), {"windows","open"}; or null where no data
+ * were read; NULL: no memory. */
+json_t *brume_as_of_json(const char *read, const char *data_version, const json_t *windows);
+
+/* "31 days, 2026-01-01..2026-01-31": what `windows` says was read; "" where there is nothing. */
+typedef struct brume_windows_text {
+    char text[400];
+} brume_windows_text;
+brume_windows_text brume_windows_words(const json_t *windows, bool counted);
 
 /* How many seconds ago that was; 0: there is no time, or it is to come. */
 double brume_age_of(const char *read);

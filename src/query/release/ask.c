@@ -14,6 +14,7 @@
 #include "query/plan/plan_limit.h"
 #include "query/plan/show_plan.h"
 #include "query/plan/tables.h"
+#include "query/plan/window_price.h"
 #include "query/release/collect_and_draw.h"
 #include "query/release/prepare.h"
 
@@ -310,6 +311,7 @@ typedef struct readings {
     brume_marks *marks;
     brume_ledger_charge *charges;
     size_t count, charge_count;
+    brume_window_price window; /* what each touched window of any dataset pays */
 } readings;
 
 static void clear_readings(readings *all)
@@ -345,6 +347,19 @@ static brume_status join_marks(brume_marks *marks, brume_marks *more, brume_erro
     return BRUME_OK;
 }
 
+/* The windows of a dataset that are charged beside its budget: none of one that has none, or of
+ * which timeless tables alone are read. */
+static const brume_window_set *windows_of(const brume_question *question,
+                                          const brume_dataset *dataset)
+{
+    static const brume_window_set none;
+    const brume_touched *touched = question->touched;
+    for (size_t i = 0; i < touched->count; i++)
+        if (strcmp(touched->datasets[i].dataset->name, dataset->name) == 0)
+            return &touched->datasets[i].set;
+    return &none;
+}
+
 static brume_status add_reading(readings *all, const brume_question *question, size_t source,
                                 const brume_charge *price, brume_engine *engine, brume_error *error)
 {
@@ -370,9 +385,14 @@ static brume_status add_reading(readings *all, const brume_question *question, s
                                              .marks = (const char *const *)marks->texts,
                                              .mark_count = marks->count,
                                              .read_mark_count = marks->read_count};
+    if (price && dataset->has_windows) {
+        all->charges[at].windows = windows_of(question, dataset);
+        all->charges[at].window_price = &all->window.charge;
+    }
     return BRUME_OK;
 }
 
+/* `all->window` is known by then. */
 static brume_status find_readings(const brume_question *question, const brume_charge *price,
                                   brume_engine *engine, readings *all, brume_error *error)
 {
@@ -465,6 +485,7 @@ typedef struct asked {
     brume_bits *bits;
     const brume_watch *watch;
     brume_engine *engine;
+    json_t *windows;            /* what is said of them; NULL: there are none */
     brume_query_answer *answer; /* what is made of them */
 } asked;
 
@@ -508,6 +529,7 @@ static brume_status make_answer(void *context, brume_engine *engine, uint64_t re
         status = name_versions(what->question, made.answer, error);
     brume_terms_close(made.terms);
     BRUME_TRY(status);
+    what->answer->windows = json_incref(what->windows);
     return brume_query_answer_record(what->answer, record, error);
 }
 
@@ -518,9 +540,10 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_questio
 {
     const brume_query *query = question->query;
     brume_engine *engine = NULL;
+    readings read = {0};
+    BRUME_TRY(brume_window_price_of(terms->plan, question->touched, &read.window, error));
     BRUME_TRY(
         brume_question_engine(question, &engine, error)); /* that a source is there is no secret */
-    readings read = {0};
     json_t *events = brume_terms_to_json(terms);
     brume_status status = events
                               ? find_readings(question, &terms->plan->charge, engine, &read, error)
@@ -538,6 +561,10 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_questio
     asked what = {
         .ledger = ledger, .question = question, .terms = terms, .bits = bits, .watch = watch};
     json_t *record = NULL;
+    if (status == BRUME_OK && question->touched->count > 0 &&
+        !(what.windows = brume_window_price_to_json(question->touched, &read.window,
+                                                    terms->plan->rule, question->touched->now)))
+        status = brume_no_memory(error, "the answer");
     if (status == BRUME_OK)
         status =
             brume_spend(ledger, &reservation, engine, make_answer, &what, watch, &record, error);
@@ -548,6 +575,7 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_questio
     else
         brume_query_answer_close(what.answer);
     json_decref(record);
+    json_decref(what.windows);
     json_decref(events);
     clear_readings(&read);
     brume_engine_close(engine);

@@ -205,7 +205,8 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
     if (status == BRUME_OK &&
         (json_object_set_new(made, "remaining", brume_left_to_json(&left)) != 0 ||
          json_object_set_new(made, "as_of",
-                             brume_as_of_json(read, question->datasets[0]->data_version)) != 0 ||
+                             brume_as_of_json(read, question->datasets[0]->data_version, NULL)) !=
+             0 ||
          json_object_set_new(made, "cached", json_boolean(cached)) != 0))
         status = brume_no_memory(error, "the rows");
     brume_dataset_close(now);

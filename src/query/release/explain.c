@@ -12,6 +12,7 @@
 #include "query/plan/plan_limit.h"
 #include "query/plan/show_plan.h"
 #include "query/plan/target.h"
+#include "query/plan/window_price.h"
 #include "query/release/ask.h"
 #include "query/release/prepare.h"
 #include "query/release/present_parts.h"
@@ -196,9 +197,26 @@ static brume_status add_recorded(brume_ledger *ledger, const brume_question *que
     const char *version = json_string_value(json_object_get(record, "data_version"));
     bool good =
         json_object_set_new(made, "recorded", json_boolean(record)) == 0 &&
-        (!record || json_object_set_new(made, "as_of", brume_as_of_json(read, version)) == 0);
+        (!record || json_object_set_new(
+                        made, "as_of",
+                        brume_as_of_json(read, version, json_object_get(record, "windows"))) == 0);
     json_decref(record);
     return good ? BRUME_OK : brume_no_memory(error, "the explanation");
+}
+
+/* The windows that would be read, and what each of them pays; nothing where there are none. */
+static brume_status add_windows(const brume_question *question, const brume_plan *plan,
+                                json_t *made, brume_error *error)
+{
+    brume_window_price price;
+    if (question->touched->count == 0)
+        return BRUME_OK;
+    BRUME_TRY(brume_window_price_of(plan, question->touched, &price, error));
+    if (json_object_set_new(made, "windows",
+                            brume_window_price_to_json(question->touched, &price, plan->rule,
+                                                       question->touched->now)) != 0)
+        return brume_no_memory(error, "the explanation");
+    return BRUME_OK;
 }
 
 /* Those whose budgets pay, each once. */
@@ -250,6 +268,8 @@ brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
             made = NULL;
             status = brume_no_memory(error, "the explanation");
         }
+        if (status == BRUME_OK)
+            status = add_windows(question, plan, made, error);
         if (status == BRUME_OK)
             status = add_recorded(ledger, question, plan, payment, made, error);
     }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <brume/bits.h>
 #include <brume/mechanism/stable_histogram.h>
@@ -239,6 +240,15 @@ brume_status brume_check_ledger_bytes(brume_ledger *ledger, const brume_question
     return BRUME_OK;
 }
 
+/* The windows that are read, and no others: before anything is planned. */
+static brume_status find_windows(brume_question *question, const char *windows, brume_error *error)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    const brume_window_wish wish = {windows, now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000};
+    return brume_touched_find(question->query, question->tables, &wish, &question->touched, error);
+}
+
 brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_payment *payment,
                            const brume_target *target, brume_question **question, brume_plan **plan,
                            brume_terms **terms, brume_error *error)
@@ -247,12 +257,16 @@ brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_pa
     brume_payment chosen = *payment;
     BRUME_TRY(brume_question_open_any(ledger, sql, question, error));
     if ((*question)->open_query)
-        return BRUME_OK;
+        return payment->windows ? brume_fail(error, BRUME_EARGUMENT, "leave it out",
+                                             "'windows' is for tables with windows, and the query "
+                                             "reads public tables alone")
+                                : BRUME_OK;
     if (!target && !payment->epsilon && !payment->rho)
         return brume_fail(error, BRUME_EARGUMENT,
                           "give --epsilon E (or --rho R), or --within A; there is no default",
                           "neither a price nor an accuracy is given");
     BRUME_TRY(brume_read_public_keys(ledger, *question, error));
+    BRUME_TRY(find_windows(*question, payment->windows, error));
     if (target) {
         recalling from = {ledger, *question};
         const brume_plan_hook hook = {recall, &from};
