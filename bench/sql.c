@@ -2,7 +2,7 @@
  * what people do over time are answered as they are, and what that costs in time beside DuckDB's
  * plain answer.
  *
- *   sql [tpch|clickbench|statistics|timeline|released|all [SIZE [ROUNDS [QUERY]]]]
+ *   sql [tpch|clickbench|statistics|timeline|released|analysts|all [SIZE [ROUNDS [QUERY]]]]
  *       SIZE 1 unless said: TPC-H at scale 0.1 times SIZE, ClickBench on 1,000,000 times SIZE rows,
  *       statistics of 20,000 times SIZE people and 200,000 times SIZE rows, timeline of as many
  *       users; 5 rounds unless said;
@@ -480,6 +480,41 @@ static void released(double size, int rounds)
     close_ledger();
 }
 
+/* Four sets of questions that were written before anybody tried them. */
+static void analysts(double size, int rounds)
+{
+    static const char *const tables[] = {
+        "products",   "customers", "orders",  "sessions", "events", "patients",    "admissions",
+        "diagnoses",  "labs",      "beds",    "plans",    "cells",  "subscribers", "calls",
+        "data_usage", "bills",     "tickets", "x",        NULL};
+    const word words[] = {
+        {"PEOPLE", lround(20000 * size)}, {"ROWS", lround(2e5 * size)}, {NULL, 0}};
+    char line[2 * PATH_MAX];
+    run_plain("CREATE SCHEMA analysts");
+    run_plain("USE analysts");
+    make_tables("bench/sql/analysts_data.sql", words, tables);
+    snprintf(line, sizeof line, "cp bench/sql/analysts_*.yaml '%s/'", folder);
+    if (system(line) != 0) /* NOLINT(cert-env33-c): a bench */
+        stop("cp", line);
+    ledger_name = "analysts";
+    command("register shop --policy analysts_shop.yaml");
+    command("register hospital --policy analysts_hospital.yaml");
+    command("register network --policy analysts_telecom.yaml");
+    snprintf(line, sizeof line,
+             "register x '%s/x.parquet' --unit row --budget epsilon=100000,delta=0.01 "
+             "--bounds v1=1..5 --bounds v2=1..15 --bounds v3=0..100",
+             folder);
+    command(line);
+    open_ledger();
+    ask_all("Analysts of a shop", "bench/sql/analysts_shop.sql", NULL, 1, NULL, rounds);
+    ask_all("Analysts of a hospital", "bench/sql/analysts_hospital.sql", NULL, 1, NULL, rounds);
+    ask_all("The group-by benchmark of h2o.ai, unit row", "bench/sql/analysts_h2o.sql", NULL, 1,
+            NULL, rounds);
+    ask_all("Analysts of a mobile network", "bench/sql/analysts_telecom.sql", NULL, 1, NULL,
+            rounds);
+    close_ledger();
+}
+
 int main(int count, char **words)
 {
     const char *which = count > 1 ? words[1] : "all";
@@ -490,10 +525,11 @@ int main(int count, char **words)
     if (!(size > 0 && size <= 1000) || rounds < 1 ||
         (!both && strcmp(which, "tpch") != 0 && strcmp(which, "clickbench") != 0 &&
          strcmp(which, "statistics") != 0 && strcmp(which, "timeline") != 0 &&
-         strcmp(which, "released") != 0)) {
+         strcmp(which, "released") != 0 && strcmp(which, "analysts") != 0)) {
         fprintf(
             stderr,
-            "usage: sql [tpch|clickbench|statistics|timeline|released|all [SIZE [ROUNDS [QUERY]]]]\n");
+            "usage: sql [tpch|clickbench|statistics|timeline|released|analysts|all [SIZE [ROUNDS "
+            "[QUERY]]]]\n");
         return 2;
     }
     if (!mkdtemp(folder) || duckdb_open(NULL, &database) != DuckDBSuccess ||
@@ -515,6 +551,8 @@ int main(int count, char **words)
         timeline(size, rounds);
     if (both || strcmp(which, "released") == 0)
         released(size, rounds);
+    if (both || strcmp(which, "analysts") == 0)
+        analysts(size, rounds);
     duckdb_disconnect(&connection);
     duckdb_close(&database);
     char line[128];
