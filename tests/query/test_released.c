@@ -84,6 +84,42 @@ static const struct {
     {"SELECT n FROM (" BY_CLINIC ") g WHERE EXISTS (SELECT 1 FROM visits)", NULL, NULL},
     {"SELECT n FROM (" BY_CLINIC ") g WHERE clinic IN (SELECT clinic FROM visits WHERE age > 9)",
      NULL, NULL},
+    /* cut at GROUP BY, where what is made of the groups is not for a query by itself */
+    {"SELECT clinic, lag(count(*)) OVER (ORDER BY clinic), count(*) - min(age) AS d FROM visits WHERE "
+     "age > 9 GROUP BY 1 HAVING count(*) > 7 ORDER BY d, upper(clinic) LIMIT 3",
+     "SELECT clinic AS clinic, count(*) AS value_2, min(age) AS value_3 FROM visits WHERE age > 9 "
+     "GROUP BY clinic",
+     "SELECT clinic AS clinic, lag(value_2) OVER (ORDER BY clinic) AS lag, value_2 - value_3 AS d FROM "
+     "brume_answer_0 WHERE value_2 > 7 ORDER BY d, upper(clinic) LIMIT 3"},
+    {"SELECT md5(v.clinic) AS clinic, count(*) AS n, ntile(2) OVER (ORDER BY count(*)) FROM visits v "
+     "GROUP BY v.clinic",
+     "SELECT v.clinic AS key_1, count(*) AS n FROM visits v GROUP BY v.clinic",
+     "SELECT md5(key_1) AS clinic, n AS n, ntile(2) OVER (ORDER BY n) AS ntile FROM brume_answer_0"},
+    {"SELECT age / 10 AS clinic, lead(count(*)) OVER (ORDER BY age / 10) AS n FROM visits GROUP BY clinic",
+     "SELECT age / 10 AS clinic, count(*) AS value_2 FROM visits GROUP BY age / 10",
+     "SELECT clinic AS clinic, lead(value_2) OVER (ORDER BY clinic) AS n FROM brume_answer_0"},
+    {"SELECT clinic, lag(count(*)) OVER w FROM visits GROUP BY ALL WINDOW w AS (ORDER BY clinic)",
+     "SELECT clinic AS clinic, count(*) AS value_2 FROM visits GROUP BY clinic",
+     "SELECT clinic AS clinic, lag(value_2) OVER w AS lag FROM brume_answer_0 WINDOW w AS (ORDER BY "
+     "clinic)"},
+    {"WITH t AS (SELECT clinic, lag(count(*)) OVER (ORDER BY clinic) AS n FROM visits GROUP BY clinic) "
+     "SELECT * FROM t",
+     "SELECT clinic AS clinic, count(*) AS value_2 FROM visits GROUP BY clinic",
+     "WITH t AS (SELECT clinic AS clinic, lag(value_2) OVER (ORDER BY clinic) AS n FROM brume_answer_0) "
+     "SELECT * FROM t"},
+    /* a subquery in an aggregate goes with it, any other stays */
+    {"SELECT lag(count(*)) OVER (ORDER BY clinic), (SELECT max(region) FROM clinics) AS m FROM visits "
+     "GROUP BY clinic",
+     "SELECT clinic AS key_1, count(*) AS value_2 FROM visits GROUP BY clinic",
+     "SELECT lag(value_2) OVER (ORDER BY key_1) AS lag, (SELECT max(region) FROM clinics) AS m FROM "
+     "brume_answer_0"},
+    /* neither grouped nor aggregated: rows of persons */
+    {"SELECT age, lag(count(*)) OVER (ORDER BY clinic) FROM visits GROUP BY clinic", NULL, NULL},
+    {"SELECT lag(count(*)) OVER (ORDER BY age) FROM visits GROUP BY clinic", NULL, NULL},
+    {"SELECT clinic, lag(count(*)) OVER (ORDER BY clinic) FROM visits GROUP BY clinic HAVING age > 3",
+     NULL, NULL},
+    {"SELECT lag(age) OVER (ORDER BY clinic) FROM visits", NULL, NULL},
+    {"SELECT lag(count(*)) OVER (ORDER BY patient) FROM visits GROUP BY patient", NULL, NULL},
     /* groups that are persons */
     {"SELECT n, rank() OVER (ORDER BY n) FROM (SELECT patient, count(*) AS n FROM visits GROUP BY "
      "patient) t",
@@ -274,6 +310,32 @@ static void inner_answers_are_those_of_the_queries_alone(void **state)
     registered_close(&alone);
 }
 
+/* A query that is cut at its GROUP BY releases and costs what its groups do, typed alone. */
+static void groups_are_those_of_the_query_alone(void **state)
+{
+    (void)state;
+    registered cut, alone;
+    open_rows(&cut, some, BRUME_REPLACE, 6);
+    open_rows(&alone, some, BRUME_REPLACE, 6);
+    json_t *answer =
+        ask(&cut,
+            "SELECT upper(k) AS name, COUNT(*) AS n, SUM(v) - LAG(SUM(v)) OVER (ORDER BY k) "
+            "AS d FROM things GROUP BY k",
+            "0.5");
+    json_t *groups = ask(&alone, "SELECT k, COUNT(*), SUM(v) FROM things GROUP BY k", "0.5");
+    const json_t *rows = json_object_get(answer, "rows"), *of = json_object_get(groups, "rows");
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(number_at(rows, i, 1) == number_at(of, i, 1));
+        if (i > 0)
+            assert_true(number_at(rows, i, 2) == number_at(of, i, 2) - number_at(of, i - 1, 2));
+    }
+    assert_true(spent(&cut) == spent(&alone) && spent(&cut) > 0.49);
+    json_decref(answer);
+    json_decref(groups);
+    registered_close(&cut);
+    registered_close(&alone);
+}
+
 /* ---- privacy by replay ---- */
 
 /* The scale of a stage's Laplace noise: its bar is ln 20 of them, rounded up by 1e-9 at most. */
@@ -445,7 +507,7 @@ static void a_failure_after_paying_leaves_the_answers(void **state)
     (void)state;
     registered all;
     open_rows(&all, some, BRUME_ADD_REMOVE, 9);
-    refuse(&all, "SELECT CAST(n * 1000 AS smallint) FROM (" COUNTS ") t",
+    refuse(&all, "SELECT DISTINCT CAST(n * 1000 AS smallint) FROM (" COUNTS ") t",
            "with other SQL around them they are free");
     assert_true(fabs(spent(&all) - 1) < 1e-9);
     json_t *answer = ask(&all, "SELECT CAST(n * 1000 AS bigint) FROM (" COUNTS ") t", "1");
@@ -476,6 +538,7 @@ int main(void)
         cmocka_unit_test(the_database_has_nothing_but_its_tables),
         cmocka_unit_test(work_without_end_is_ended),
         cmocka_unit_test(inner_answers_are_those_of_the_queries_alone),
+        cmocka_unit_test(groups_are_those_of_the_query_alone),
         cmocka_unit_test(neighbours_lose_no_more_than_the_price),
         cmocka_unit_test(what_stands_there_twice_is_paid_once),
         cmocka_unit_test(an_inner_query_may_be_a_single_number),

@@ -136,6 +136,7 @@ typedef struct brume_relation_column {
     const char *stored;                 /* its name there, */
     brume_leaf leaf;                    /* and how it is read */
     const brume_timeline *timeline;     /* TIMELINE: the function */
+    bool merged; /* in FROM: USING made it one with another's; TABLE.COLUMN alone finds it */
 } brume_relation_column;
 
 /* A column of a relation that equals column `column` of catalog table `table`, by which others are

@@ -471,12 +471,6 @@ static brume_status show_explanation(const layers *all, const json_t *types, jso
 
 /* ---- opening ---- */
 
-static bool count_selects(void *context, const ProtobufCMessage *message)
-{
-    *(size_t *)context += message->descriptor == &pg_query__select_stmt__descriptor;
-    return true;
-}
-
 /* *found: it is of this form, and *all is what there is to know of it. */
 static brume_status open_layers(layers *all, const brume_payment *payment, bool *found,
                                 brume_error *error)
@@ -484,11 +478,7 @@ static brume_status open_layers(layers *all, const brume_payment *payment, bool 
     brume_error whole = {0}, why = {0}, ignored;
     brume_question *question = NULL;
     *found = false;
-    size_t selects = 0;
     if (brume_sql_parse(all->sql, &all->tree, &ignored) != BRUME_OK)
-        return BRUME_OK;
-    brume_tree_visit(&brume_sql_tree(all->tree)->base, count_selects, &selects);
-    if (selects < 2) /* nothing is inside anything: most queries */
         return BRUME_OK;
     if (brume_stages_open(all->ledger, all->sql, all->elsewhere, &question, &whole) == BRUME_OK) {
         brume_question_close(question);

@@ -22,4 +22,9 @@ BRUME_MUST_USE brume_status brume_grammar_check_tokens(const PgQuery__ScanResult
 BRUME_MUST_USE brume_status brume_grammar_check_tree(const PgQuery__ParseResult *tree,
                                                      brume_error *error);
 
+/* Give aggregates of DuckDB the names that the rest of brume knows: mean is avg, count_if(c) is
+ * COUNT(*) FILTER (WHERE c), approx_count_distinct(x) is COUNT(DISTINCT x), quantile and
+ * approx_quantile are quantile_disc and quantile_cont. */
+BRUME_MUST_USE brume_status brume_grammar_rename(PgQuery__ParseResult *tree, brume_error *error);
+
 #endif

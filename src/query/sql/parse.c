@@ -178,7 +178,8 @@ static brume_status unpack(const PgQueryProtobufParseResult *parsed, const char 
         sql->tree->stmts[0]->stmt->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
         return brume_fail(error, BRUME_EUNSUPPORTED, "write SELECT ... FROM ...",
                           "only SELECT is supported");
-    return brume_grammar_check_tree(sql->tree, error);
+    BRUME_TRY(brume_grammar_check_tree(sql->tree, error));
+    return brume_grammar_rename(sql->tree, error);
 }
 
 brume_status brume_sql_parse(const char *text, brume_sql **out, brume_error *error)

@@ -235,6 +235,7 @@ static const char *const wide_functions[] = {"sin",
                                              "xor",
                                              "nextafter",
                                              "signbit",
+                                             "try",
                                              NULL};
 
 static const char *const operators[] = {"+",   "-",   "*",    "/",       "%",           "^",  "||",
@@ -487,6 +488,118 @@ static void settle_table(void *context, PgQuery__RangeVar *table,
         (void)replace_text(c, &table->relname, name);
 }
 
+/* to_char(x, 'YYYY-MM') is strftime(x, '%Y-%m') in DuckDB. A format that is not known stays. */
+static bool rename_to_char(void *context, const ProtobufCMessage *message)
+{
+    static const char *const parts[][2] = {
+        {"YYYY", "%Y"}, {"YY", "%y"},    {"MM", "%m"}, {"FMMonth", "%B"}, {"Mon", "%b"},
+        {"DD", "%d"},   {"FMDay", "%A"}, {"Dy", "%a"}, {"HH24", "%H"},    {"MI", "%M"},
+        {"SS", "%S"},   {"IYYY", "%G"},  {"IW", "%V"}, {"DDD", "%j"},     {"ID", "%u"},
+    };
+    check *c = context;
+    PgQuery__FuncCall *call = (PgQuery__FuncCall *)message;
+    const char *name = message->descriptor == &pg_query__func_call__descriptor
+                           ? brume_walk_name(call->funcname, call->n_funcname)
+                           : NULL;
+    if (c->status != BRUME_OK || !name || strcmp(name, "to_char") != 0 || call->n_args != 2 ||
+        call->args[1]->node_case != PG_QUERY__NODE__NODE_A_CONST ||
+        call->args[1]->a_const->val_case != PG_QUERY__A__CONST__VAL_SVAL)
+        return c->status == BRUME_OK;
+    PgQuery__String *format = call->args[1]->a_const->sval;
+    char made[80] = "";
+    size_t used = 0, count = 0;
+    for (const char *at = format->sval; *at;) {
+        const char *const *best = NULL; /* the longest part that it starts with */
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            if (strncmp(at, parts[i][0], strlen(parts[i][0])) == 0 &&
+                (!best || strlen(parts[i][0]) > strlen(best[0])))
+                best = parts[i];
+        if (used + 3 > sizeof made || (!best && !strchr("-/:., _", *at)))
+            return true;
+        used += (size_t)snprintf(made + used, sizeof made - used, "%.2s",
+                                 best ? best[1] : (char[]){*at, 0});
+        count += best != NULL;
+        at += best ? strlen(best[0]) : 1;
+    }
+    if (count > 0 && replace_text(c, &format->sval, made))
+        (void)replace_text(c, &call->funcname[call->n_funcname - 1]->string->sval, "strftime");
+    return true;
+}
+
+/* A subquery, or a call over many rows. */
+static bool finds_rows(void *context, const ProtobufCMessage *message)
+{
+    bool *found = context;
+    if (message->descriptor == &pg_query__node__descriptor &&
+        brume_walk_is_aggregate((const PgQuery__Node *)message))
+        *found = true;
+    *found = *found || message->descriptor == &pg_query__sub_link__descriptor;
+    return !*found;
+}
+
+/* try(value), which is NULL where the value cannot be computed; NULL: memory is out. */
+static PgQuery__Node *make_try(PgQuery__Node *value)
+{
+    PgQuery__Node *node = malloc(sizeof *node), *name = malloc(sizeof *name);
+    PgQuery__Node **names = malloc(sizeof *names), **values = malloc(sizeof *values);
+    PgQuery__FuncCall *call = malloc(sizeof *call);
+    PgQuery__String *text = malloc(sizeof *text);
+    char *own = strdup("try");
+    if (!node || !name || !names || !values || !call || !text || !own) {
+        free(node);
+        free(name);
+        free(names);
+        free(values);
+        free(call);
+        free(text);
+        free(own);
+        return NULL;
+    }
+    pg_query__node__init(node);
+    pg_query__node__init(name);
+    pg_query__func_call__init(call);
+    pg_query__string__init(text);
+    text->sval = own;
+    name->node_case = PG_QUERY__NODE__NODE_STRING;
+    name->string = text;
+    names[0] = name;
+    values[0] = value;
+    call->funcname = names;
+    call->n_funcname = 1;
+    call->args = values;
+    call->n_args = 1;
+    call->funcformat = PG_QUERY__COERCION_FORM__COERCE_EXPLICIT_CALL;
+    node->node_case = PG_QUERY__NODE__NODE_FUNC_CALL;
+    node->func_call = call;
+    return node;
+}
+
+/* Outputs that are computed are NULL where they cannot be: sqrt(-1), 1e300 * 1e300. Released
+ * numbers are not known before they are paid for. DuckDB takes no subquery there, and no window. */
+static bool try_outputs(void *context, const ProtobufCMessage *message)
+{
+    check *c = context;
+    const PgQuery__SelectStmt *select = (const PgQuery__SelectStmt *)message;
+    if (message->descriptor != &pg_query__select_stmt__descriptor || select->n_distinct_clause > 0)
+        return c->status == BRUME_OK;
+    for (size_t i = 0; c->status == BRUME_OK && i < select->n_target_list; i++) {
+        PgQuery__ResTarget *target = select->target_list[i]->res_target;
+        bool found = false;
+        brume_tree_visit(&target->val->base, finds_rows, &found);
+        if (found || target->val->node_case == PG_QUERY__NODE__NODE_COLUMN_REF ||
+            target->val->node_case == PG_QUERY__NODE__NODE_A_CONST)
+            continue;
+        if (!target->name || !*target->name)
+            (void)replace_text(c, &target->name, brume_public_output_name(target));
+        PgQuery__Node *made = make_try(target->val);
+        if (!made)
+            c->status = brume_no_memory(c->error, "a question");
+        else
+            target->val = made;
+    }
+    return c->status == BRUME_OK;
+}
+
 /* Names of tables first: they are found by the names that the items have until then. */
 static void settle_tables(check *c, const PgQuery__SelectStmt *select)
 {
@@ -526,12 +639,16 @@ static brume_status check_all(const brume_sql *sql, const brume_catalog *catalog
     PgQuery__ParseResult *tree = brume_sql_tree(sql);
     check c = {.catalog = catalog, .wide = wide, .error = error};
     const PgQuery__SelectStmt *select = tree->stmts[0]->stmt->select_stmt;
+    if (wide)
+        brume_tree_visit(&select->base, rename_to_char, &c);
     brume_tree_visit(&select->base, collect_name, &c);
     brume_tree_visit(&select->base, check_node, &c);
     if (c.status != BRUME_OK)
         return c.status;
     BRUME_TRY(same_names(catalog, error));
     settle_tables(&c, select);
+    if (wide && c.status == BRUME_OK)
+        brume_tree_visit(&select->base, try_outputs, &c);
     if (c.status != BRUME_OK)
         return c.status;
     brume_public_query *made = calloc(1, sizeof *made);

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "query/sql/lift.h"
 #include "query/sql/public_outputs.h"
 #include "query/sql/scope.h"
 #include "query/sql/tree.h"
@@ -30,6 +31,13 @@ typedef struct item_state {
     bool is_split;                /* the outer SQL names it */
 } item_state;
 
+/* A SELECT whose place the answer of inner query `index` takes, or that of its groups. */
+typedef struct replacement {
+    const PgQuery__SelectStmt *select;
+    size_t index;
+    brume_lift *lift; /* NULL: the whole of it */
+} replacement;
+
 typedef struct splitter {
     const brume_catalog *catalog;
     brume_is_query is_query;
@@ -39,10 +47,7 @@ typedef struct splitter {
     size_t use_count;
     item_state items[MOST_ITEMS];
     size_t item_count;
-    struct {
-        const PgQuery__SelectStmt *select;
-        size_t index;
-    } replaced[MOST_REPLACED];
+    replacement replaced[MOST_REPLACED];
     size_t replaced_count;
     brume_inner_queries *out;
     bool fits; /* so far it is of this form */
@@ -304,7 +309,7 @@ static char *text_of(splitter *s, const PgQuery__SelectStmt *select)
 
 /* ---- splitting ---- */
 
-static void take_inner(splitter *s, const PgQuery__SelectStmt *select, char *text)
+static void take_inner(splitter *s, const PgQuery__SelectStmt *select, char *text, brume_lift *lift)
 {
     size_t index = 0;
     while (index < s->out->count && strcmp(s->out->inner[index], text) != 0)
@@ -312,9 +317,11 @@ static void take_inner(splitter *s, const PgQuery__SelectStmt *select, char *tex
     if (s->replaced_count == MOST_REPLACED || index == BRUME_RELEASED_MOST) {
         too_many(s, "inner queries");
         free(text);
+        brume_lift_close(lift);
         return;
     }
     s->replaced[s->replaced_count].select = select;
+    s->replaced[s->replaced_count].lift = lift;
     s->replaced[s->replaced_count++].index = index;
     if (index < s->out->count)
         free(text);
@@ -374,6 +381,35 @@ static bool split_part(void *context, const ProtobufCMessage *message)
     return true;
 }
 
+static void split_subquery(void *context, const PgQuery__SelectStmt *select)
+{
+    split_select(context, select);
+}
+
+/* A SELECT that is no query for what it makes of its groups: these are one, perhaps. What stands in
+ * FROM and WHERE goes with them. */
+static bool split_groups(splitter *s, const PgQuery__SelectStmt *select, brume_error *why)
+{
+    brume_lift *lift = NULL;
+    brume_error reason = {0};
+    brume_status status = brume_lift_open((PgQuery__SelectStmt *)select, &lift, s->error);
+    if (status != BRUME_OK)
+        fail(s, status);
+    if (!lift)
+        return status != BRUME_OK;
+    char *text = text_of(s, brume_lift_groups(lift));
+    if (!text || !s->is_query(s->context, text, &reason)) {
+        if (text && reason.status != BRUME_OK)
+            *why = reason; /* what is around the groups is no fault */
+        free(text);
+        brume_lift_close(lift);
+        return false;
+    }
+    take_inner(s, select, text, lift);
+    brume_lift_visit_subqueries(lift, split_subquery, s);
+    return true;
+}
+
 /* After this, if it still fits, all that is protected in it is in inner queries. */
 static void split_select(splitter *s, const PgQuery__SelectStmt *select)
 {
@@ -382,14 +418,16 @@ static void split_select(splitter *s, const PgQuery__SelectStmt *select)
         return;
     char *text = select == s->top ? NULL : text_of(s, select);
     if (text && s->is_query(s->context, text, &why)) {
-        take_inner(s, select, text);
+        take_inner(s, select, text, NULL);
         return;
     }
     free(text);
+    if (split_groups(s, select, &why))
+        return;
     part parts = {s, select};
     brume_tree_visit(&select->base, split_part, &parts);
     /* of a SELECT that groups what it cannot, the reason is its own */
-    if (!s->fits && s->status == BRUME_OK && select != s->top && s->why->status == BRUME_OK &&
+    if (!s->fits && s->status == BRUME_OK && why.status != BRUME_OK && s->why->status == BRUME_OK &&
         groups(select))
         *s->why = why;
 }
@@ -397,11 +435,14 @@ static void split_select(splitter *s, const PgQuery__SelectStmt *select)
 /* ---- changing the tree ---- */
 
 /* SELECT * FROM the answer, in the place of what is there. */
-static brume_status put_answer(PgQuery__SelectStmt *select, size_t index, brume_error *error)
+static brume_status put_answer(const replacement *of, brume_error *error)
 {
     char text[80], name[BRUME_RELEASED_NAME];
     brume_sql *made = NULL;
-    brume_released_name(index, name);
+    PgQuery__SelectStmt *select = (PgQuery__SelectStmt *)of->select;
+    brume_released_name(of->index, name);
+    if (of->lift)
+        return brume_lift_apply(of->lift, name, error);
     snprintf(text, sizeof text, "SELECT * FROM %s", name);
     BRUME_TRY(brume_sql_parse(text, &made, error));
     PgQuery__SelectStmt *other = brume_sql_tree(made)->stmts[0]->stmt->select_stmt, old = *select;
@@ -465,8 +506,9 @@ brume_status brume_sql_split_released(const brume_sql *sql, const brume_catalog 
     if (*found)
         brume_tree_visit(&select->base, drop_items, s);
     for (size_t i = 0; *found && status == BRUME_OK && i < s->replaced_count; i++)
-        status =
-            put_answer((PgQuery__SelectStmt *)s->replaced[i].select, s->replaced[i].index, error);
+        status = put_answer(&s->replaced[i], error);
+    for (size_t i = 0; i < s->replaced_count; i++)
+        brume_lift_close(s->replaced[i].lift);
     if (status != BRUME_OK || !*found)
         brume_released_clear(out);
     free(s);

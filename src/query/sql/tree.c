@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <pg_query/pg_query.pb-c.h>
+
 /* Whether this member of a union is the one that is set. */
 static bool is_set(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
 {
@@ -42,4 +44,77 @@ void brume_tree_visit(const ProtobufCMessage *message, brume_tree_visitor visit,
     for (unsigned i = 0; i < kind->n_fields; i++)
         if (kind->fields[i].type == PROTOBUF_C_TYPE_MESSAGE)
             visit_field(message, &kind->fields[i], visit, context);
+}
+
+/* ---- equality ---- */
+
+/* The names from the last one on, as far as both have some. */
+static bool equal_columns(const PgQuery__ColumnRef *a, const PgQuery__ColumnRef *b)
+{
+    size_t least = a->n_fields < b->n_fields ? a->n_fields : b->n_fields;
+    for (size_t i = 1; i <= least; i++)
+        if (!brume_tree_equal(&a->fields[a->n_fields - i]->base, &b->fields[b->n_fields - i]->base))
+            return false;
+    return true;
+}
+
+/* One value of a field that is no message. */
+static bool equal_scalar(const ProtobufCFieldDescriptor *field, const void *a, const void *b)
+{
+    if (field->type == PROTOBUF_C_TYPE_STRING) {
+        const char *x, *y;
+        memcpy((void *)&x, a, sizeof x);
+        memcpy((void *)&y, b, sizeof y);
+        return strcmp(x ? x : "", y ? y : "") == 0;
+    }
+    size_t size = field->type == PROTOBUF_C_TYPE_BOOL ? sizeof(protobuf_c_boolean)
+                  : field->type == PROTOBUF_C_TYPE_INT64 || field->type == PROTOBUF_C_TYPE_UINT64 ||
+                          field->type == PROTOBUF_C_TYPE_DOUBLE
+                      ? 8
+                      : 4;
+    return memcmp(a, b, size) == 0;
+}
+
+static bool equal_field(const ProtobufCMessage *a, const ProtobufCMessage *b,
+                        const ProtobufCFieldDescriptor *field)
+{
+    if (strstr(field->name, "location"))
+        return true;
+    const char *x = (const char *)a + field->offset, *y = (const char *)b + field->offset;
+    if (field->label == PROTOBUF_C_LABEL_REPEATED) {
+        size_t counts[2];
+        ProtobufCMessage *const *lists[2];
+        if (field->type != PROTOBUF_C_TYPE_MESSAGE)
+            return false; /* the grammar has none */
+        memcpy(&counts[0], (const char *)a + field->quantifier_offset, sizeof *counts);
+        memcpy(&counts[1], (const char *)b + field->quantifier_offset, sizeof *counts);
+        memcpy((void *)&lists[0], x, sizeof *lists);
+        memcpy((void *)&lists[1], y, sizeof *lists);
+        for (size_t i = 0; counts[0] == counts[1] && i < counts[0]; i++)
+            if (!brume_tree_equal(lists[0][i], lists[1][i]))
+                return false;
+        return counts[0] == counts[1];
+    }
+    if (is_set(a, field) != is_set(b, field))
+        return false;
+    if (!is_set(a, field))
+        return true;
+    if (field->type != PROTOBUF_C_TYPE_MESSAGE)
+        return equal_scalar(field, x, y);
+    const ProtobufCMessage *one, *other;
+    memcpy((void *)&one, x, sizeof one);
+    memcpy((void *)&other, y, sizeof other);
+    return brume_tree_equal(one, other);
+}
+
+bool brume_tree_equal(const ProtobufCMessage *a, const ProtobufCMessage *b)
+{
+    if (!a || !b || a->descriptor != b->descriptor)
+        return a == b;
+    if (a->descriptor == &pg_query__column_ref__descriptor)
+        return equal_columns((const PgQuery__ColumnRef *)a, (const PgQuery__ColumnRef *)b);
+    for (unsigned i = 0; i < a->descriptor->n_fields; i++)
+        if (!equal_field(a, b, &a->descriptor->fields[i]))
+            return false;
+    return true;
 }

@@ -15,4 +15,8 @@ typedef bool (*brume_tree_visitor)(void *context, const ProtobufCMessage *messag
 /* Visit the message (NULL: nothing) and, from outside in, all that is in it. */
 void brume_tree_visit(const ProtobufCMessage *message, brume_tree_visitor visit, void *context);
 
+/* Are they the same SQL? Where they stand in the text does not count, and t.x is x: where x alone
+ * is no fault it is t's. */
+bool brume_tree_equal(const ProtobufCMessage *a, const ProtobufCMessage *b);
+
 #endif

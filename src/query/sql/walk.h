@@ -87,9 +87,9 @@ brume_node brume_walk_expression(brume_walk *walk, brume_walk_scope *scope, brum
 brume_node brume_walk_fold(brume_walk *walk, brume_walk_group *group,
                            const PgQuery__FuncCall *call);
 
-/* The key of that GROUP BY that `node` is, or NULL. */
+/* The key of that GROUP BY that `node` is, or NULL; `inside` of an aggregate around it. */
 brume_node brume_walk_group_key(brume_walk *walk, brume_walk_group *group,
-                                const PgQuery__Node *node);
+                                const PgQuery__Node *node, bool inside);
 
 /* The name and kind of an aggregate call, or false. */
 bool brume_walk_is_aggregate(const PgQuery__Node *node);

@@ -31,6 +31,8 @@ static bool find_column(brume_builder *builder, const brume_walk_scope *scope,
         *table_seen = true;
         for (size_t i = 0; i < each->column_count; i++) {
             const char *own = each->columns[i].name;
+            if (each->columns[i].merged && !written->table)
+                continue;
             if (!own || (any_case ? strcasecmp(own, name) : strcmp(own, name)) != 0)
                 continue;
             if (*found) {

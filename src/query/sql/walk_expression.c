@@ -178,8 +178,8 @@ brume_node brume_walk_node(brume_walk_context *c, const PgQuery__Node *node, boo
     if (!node)
         return brume_walk_refuse(c->walk, node);
     if (c->group) {
-        brume_node key = brume_walk_group_key(c->walk, c->group, node);
-        if (key)
+        brume_node key = brume_walk_group_key(c->walk, c->group, node, inside);
+        if (key || c->walk->builder.status != BRUME_OK)
             return key;
         if (node->node_case == PG_QUERY__NODE__NODE_COLUMN_REF) {
             if (!brume_walk_column(c->walk, c->group->rows, node->column_ref, false))

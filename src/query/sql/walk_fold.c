@@ -49,6 +49,8 @@ brume_expression *brume_walk_fold_reference(brume_walk *walk, brume_fold fold, b
     } else if (fold != BRUME_FOLD_SUM) {
         reference->bounds.low = 0;
         reference->nullable = false;
+    } else if (argument->bounds.low >= 0) {
+        reference->bounds.low = 0;
     }
     return reference;
 }
@@ -193,9 +195,29 @@ brume_node brume_walk_fold(brume_walk *walk, brume_walk_group *group, const PgQu
         folding.argument);
 }
 
+/* What stands for the key inside aggregates: a column with declared bounds has them after GROUP BY
+ * too. */
+static brume_node clamped_key(brume_walk *walk, brume_walk_group *group, const PgQuery__Node *node,
+                              brume_node plain, brume_node reference)
+{
+    brume_node inside = brume_walk_expression(walk, group->rows, NULL, node, true);
+    if (!inside || inside->operation != BRUME_OPERATION_CLAMP ||
+        !brume_expression_equal(inside->arguments[0], plain))
+        return inside ? reference : NULL;
+    brume_expression *clamped =
+        brume_build_node(&walk->builder, BRUME_OPERATION_CLAMP, inside->type, &reference, 1);
+    if (!clamped)
+        return NULL;
+    clamped->text = inside->text;
+    clamped->bounds = inside->bounds;
+    clamped->bounded = inside->bounded;
+    clamped->nullable = reference->nullable;
+    return clamped;
+}
+
 /* A key of the per-unit GROUP BY, if `node` is one. */
 brume_node brume_walk_group_key(brume_walk *walk, brume_walk_group *group,
-                                const PgQuery__Node *node)
+                                const PgQuery__Node *node, bool inside)
 {
     brume_builder *builder = &walk->builder, saved = *builder;
     brume_error ignored;
@@ -207,6 +229,7 @@ brume_node brume_walk_group_key(brume_walk *walk, brume_walk_group *group,
     builder->status = saved.status;
     for (size_t i = 0; plain && i < group->group->key_count; i++)
         if (brume_expression_equal(group->base_columns[i].expression, plain))
-            return group->group_columns[i].reference;
+            return inside ? clamped_key(walk, group, node, plain, group->group_columns[i].reference)
+                          : group->group_columns[i].reference;
     return NULL;
 }

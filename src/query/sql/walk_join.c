@@ -338,7 +338,7 @@ static brume_node using_condition(brume_walk *walk, const PgQuery__JoinExpr *exp
     return brume_build_logic(&walk->builder, BRUME_OPERATION_AND, all, expression->n_using_clause);
 }
 
-/* After USING the right side's column has no name of its own any more. */
+/* After USING the right side's column has a name only with its table's. */
 static bool hide_using(brume_walk *walk, const PgQuery__JoinExpr *expression, brume_join kind,
                        brume_walk_scope *left, brume_walk_scope *right)
 {
@@ -359,7 +359,7 @@ static bool hide_using(brume_walk *walk, const PgQuery__JoinExpr *expression, br
             for (size_t j = 0; j < expression->n_using_clause; j++)
                 if (columns[i].name &&
                     strcasecmp(columns[i].name, expression->using_clause[j]->string->sval) == 0)
-                    columns[i].name = NULL;
+                    columns[i].merged = true;
         each->columns = columns;
     }
     return true;

@@ -149,7 +149,7 @@ static bool add_star(brume_walk *walk, outputs *out, const brume_walk_scope *sco
             continue;
         any = true;
         for (size_t i = 0; i < each->column_count; i++)
-            if (each->columns[i].name &&
+            if (each->columns[i].name && (table || !each->columns[i].merged) &&
                 each->columns[i].reference->type.kind != BRUME_TYPE_REFUSED &&
                 !add_output(walk, out, each->columns[i].name, each->columns[i].reference,
                             each->columns[i].inside))
@@ -326,7 +326,9 @@ static bool walk_group_outputs(brume_walk *walk, const PgQuery__SelectStmt *sele
         const char *name = brume_walk_output_name(walk, target);
         brume_node value =
             name ? brume_walk_expression(walk, group->rows, group, target->val, false) : NULL;
-        if (!value || !add_output(walk, out, name, value, value))
+        brume_node inside =
+            value ? brume_walk_expression(walk, group->rows, group, target->val, true) : NULL;
+        if (!inside || !add_output(walk, out, name, value, inside))
             return false;
     }
     if (!select->having_clause)
