@@ -131,6 +131,30 @@ static bool may_run(brume_shell *shell, const char *sql)
     return yes;
 }
 
+/* Say by which name the answer is a table. The newest charge is this statement's if it has its
+ * text: others may ask meanwhile, and what is made of answers has no charge. */
+static void name_answer(const brume_shell *shell, const char *sql)
+{
+    if (shell->json || !shell->ask || !brume_typed_line_at_terminal(shell->line))
+        return;
+    brume_typed_words words = brume_shell_words(shell, "history", false);
+    brume_words_add(&words, "--limit");
+    brume_words_add(&words, "1");
+    brume_words_add(&words, "--json");
+    char *text = NULL;
+    int code = brume_child_capture(&words, 1, &text);
+    brume_words_free(&words);
+    json_t *history = code == 0 && text ? json_loads(text, 0, NULL) : NULL;
+    const json_t *last = json_array_get(json_object_get(history, "events"), 0);
+    const char *asked = json_string_value(json_object_get(last, "sql"));
+    if (asked && strcmp(asked, sql) == 0 && json_is_integer(json_object_get(last, "id")))
+        printf("(answer_%lld in SQL: SELECT ... FROM answer_%lld is free)\n",
+               (long long)json_integer_value(json_object_get(last, "id")),
+               (long long)json_integer_value(json_object_get(last, "id")));
+    json_decref(history);
+    free(text);
+}
+
 void brume_shell_statement(brume_shell *shell, const char *sql)
 {
     if (!may_run(shell, sql))
@@ -144,4 +168,6 @@ void brume_shell_statement(brume_shell *shell, const char *sql)
     add_sql(&words, sql);
     shell->code = brume_child_run(&words);
     brume_words_free(&words);
+    if (shell->code == 0)
+        name_answer(shell, sql);
 }

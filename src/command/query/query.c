@@ -138,18 +138,24 @@ static brume_status check_all(const brume_call *call, const asking *with, const 
     if (brume_call_has(call, "plot"))
         return brume_fail(error, BRUME_EARGUMENT, "ask one statement at a time",
                           "'--plot' draws the answer of one statement");
-    for (size_t i = 0; i < all->count; i++) {
+    json_t *list = json_array();
+    brume_status status = list ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    for (size_t i = 0; status == BRUME_OK && i < all->count; i++) {
         json_t *explanation = NULL;
-        brume_status status = brume_explain(with->ledger, all->statements[i], &with->payment,
-                                            with->target, &explanation, error);
-        json_decref(explanation);
+        status = brume_explain(with->ledger, all->statements[i], &with->payment, with->target,
+                               &explanation, error);
         if (status != BRUME_OK)
-            return brume_script_failed(all, i, 0, status, error);
-        if (with->watch && with->watch->stopped(with->watch->context))
-            return brume_fail(error, BRUME_ECANCELLED, NULL, "%s; nothing was spent",
-                              with->watch->stopped(with->watch->context));
+            status = brume_script_failed(all, i, 0, status, error);
+        else if (json_array_append_new(list, explanation) != 0)
+            status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        else if (with->watch && with->watch->stopped(with->watch->context))
+            status = brume_fail(error, BRUME_ECANCELLED, NULL, "%s; nothing was spent",
+                                with->watch->stopped(with->watch->context));
     }
-    return BRUME_OK;
+    if (status == BRUME_OK)
+        status = brume_check_budget(with->ledger, all->statements, list, error);
+    json_decref(list);
+    return status;
 }
 
 /* One after the other; what was answered is out before the next is charged. */
@@ -231,7 +237,8 @@ const brume_command brume_command_query = {
         "A query that names public tables only is answered exactly, for nothing, and needs no "
         "price.\n\n"
         "Several statements end with ; and are asked one after the other, each at the price that "
-        "is typed. All are checked before the first is charged; the first error ends it, names the "
+        "is typed. All are checked before the first is charged, and the budgets must carry them "
+        "together; the first error ends it, names the "
         "statement, and leaves what was answered before it. With --json each answer is one line.",
     .usage = "(SQL | -f FILE | -) [--epsilon E [--delta D] | --rho R | --within A] [OPTION...]",
     BRUME_OPERANDS(BRUME_OPERAND(

@@ -643,10 +643,19 @@ static int64_t year_of(int64_t day)
     return strtoll(text, NULL, 10);
 }
 
-/* The key between two close constants; EXTRACT(year FROM d) where d is. */
+/* The timestamp of which it is the day: CAST(x AS date); NULL: it is something else. */
+static const brume_expression *time_of_day(const brume_expression *node)
+{
+    return node->operation == BRUME_OPERATION_CAST && node->type.kind == BRUME_TYPE_DATE &&
+                   node->arguments[0]->type.kind == BRUME_TYPE_TIMESTAMP
+               ? node->arguments[0]
+               : NULL;
+}
+
+/* The key between two close constants; EXTRACT(year FROM d), or the day of d, where d is. */
 static values range_of(search *in, brume_row_scope scope, const brume_expression *key)
 {
-    const brume_expression *plain = key_without_widening(key);
+    const brume_expression *plain = key_without_widening(key), *time = time_of_day(plain);
     bool year = plain->operation == BRUME_OPERATION_EXTRACT && plain->text &&
                 strcmp(plain->text, "year") == 0;
     values made = {0};
@@ -655,8 +664,12 @@ static values range_of(search *in, brume_row_scope scope, const brume_expression
     if (year ? !key_is_whole(plain->type)
              : !key_is_whole(plain->type) && plain->type.kind != BRUME_TYPE_DATE)
         return made;
-    if (!brume_key_limits(scope, year ? plain->arguments[0] : plain, &low, &high) || low < -far ||
-        high > far)
+    if (!brume_key_limits(scope,
+                          year   ? plain->arguments[0]
+                          : time ? time
+                                 : plain,
+                          &low, &high) ||
+        low < -far || high > far)
         return made;
     if (year)
         return range(in, key->type, year_of(low), year_of(high));
@@ -814,6 +827,57 @@ static values range_of_starts(search *in, brume_row_scope scope, const brume_exp
     return made;
 }
 
+/* The days of the starts: CAST(date_trunc(unit, d) AS date). */
+static values days_of(search *in, values starts)
+{
+    for (size_t i = 0; i < starts.count; i++) {
+        char day[11];
+        snprintf(day, sizeof day, "%.10s", starts.texts[i]);
+        starts.texts[i] = brume_arena_text(in->arena, day);
+        in->failed = in->failed || !starts.texts[i];
+    }
+    starts.count = in->failed ? 0 : starts.count;
+    return starts;
+}
+
+/* strftime(d, '%Y-%m'), of years, months and days, where d lies between two constants. */
+static values range_of_texts(search *in, brume_row_scope scope, const brume_expression *key)
+{
+    values made = {0};
+    int64_t low, high;
+    if (key->operation != BRUME_OPERATION_FORMAT_TIME || !key->text ||
+        !brume_key_limits(scope, key->arguments[0], &low, &high) || low < BRUME_FIRST_DAY ||
+        high > BRUME_LAST_DAY || high - low > INT64_C(100) * 366)
+        return made;
+    for (const char *at = key->text; (at = strchr(at, '%')); at++)
+        if (!strchr("Ymd", at[1]))
+            return made;
+    made.known = true;
+    for (int64_t day = low; made.known && day <= high && !in->failed; day++) {
+        char date[48], text[400];
+        size_t used = 0;
+        brume_integer_text((brume_type){BRUME_TYPE_DATE, 0, 0}, day, date, sizeof date);
+        for (const char *at = key->text; *at && used + 5 < sizeof text; at++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%.*s",
+                                     *at != '%'     ? 1
+                                     : at[1] == 'Y' ? 4
+                                                    : 2,
+                                     *at != '%'     ? at
+                                     : at[1] == 'Y' ? date
+                                     : at[1] == 'm' ? date + 5
+                                                    : date + 8),
+                at += *at == '%';
+        if (made.count > 0 && strcmp(made.texts[made.count - 1], text) == 0)
+            continue;
+        char *own = brume_arena_text(in->arena, text);
+        in->failed = in->failed || !own;
+        if (own)
+            add(in, &made, own);
+        made.known = made.known && made.count <= BRUME_KEY_RANGE;
+    }
+    return made;
+}
+
 /* ---- keys ---- */
 
 typedef struct narrowing {
@@ -853,7 +917,12 @@ static values said_of(search *in, brume_row_scope scope, const brume_expression 
     narrowing conditions = {.in = in, .key = key};
     if (!starts)
         brume_scope_conditions(scope, narrow_by, &conditions);
-    values close = starts ? range_of_starts(in, scope, key) : range_of(in, scope, key);
+    const brume_expression *time = time_of_day(key);
+    values close = starts ? range_of_starts(in, scope, key)
+                   : time && time->operation == BRUME_OPERATION_DATE_TRUNC
+                       ? days_of(in, range_of_starts(in, scope, time))
+                   : key->operation == BRUME_OPERATION_FORMAT_TIME ? range_of_texts(in, scope, key)
+                                                                   : range_of(in, scope, key);
     values parts = range_of_parts(in, scope, key);
     values said = both(in, &conditions.found, &close);
     said = both(in, &said, &parts);

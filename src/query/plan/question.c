@@ -324,13 +324,39 @@ static brume_status load_tables(brume_ledger *ledger, const brume_sql *sql,
     return status;
 }
 
+uint64_t brume_answer_number(brume_ledger *ledger, const brume_sql_name *name)
+{
+    static const char prefix[] = "answer_";
+    const char *digits = name->table + sizeof prefix - 1;
+    brume_dataset *dataset = NULL;
+    brume_error ignored;
+    if (name->dataset || strncasecmp(name->table, prefix, sizeof prefix - 1) != 0 ||
+        *digits < '1' || *digits > '9' || strlen(digits) > 18 ||
+        strspn(digits, "0123456789") != strlen(digits))
+        return 0;
+    if (brume_ledger_dataset(ledger, name->table, &dataset, &ignored) == BRUME_OK) {
+        brume_dataset_close(dataset);
+        return 0;
+    }
+    return strtoull(digits, NULL, 10);
+}
+
 brume_status brume_question_tables(brume_ledger *ledger, const brume_sql *sql, brume_question **out,
                                    brume_error *error)
 {
+    brume_sql_name *names = NULL;
+    size_t count = 0, kept = 0;
+    BRUME_TRY(brume_sql_names(sql, &names, &count, error));
+    for (size_t i = 0; i < count; i++)
+        if (brume_answer_number(ledger, &names[i]) == 0) {
+            brume_sql_name one = names[kept];
+            names[kept++] = names[i];
+            names[i] = one;
+        }
     brume_question *question = calloc(1, sizeof *question);
-    if (!question)
-        return brume_no_memory(error, "a question");
-    brume_status status = load_tables(ledger, sql, question, error);
+    brume_status status = question ? load(question, ledger, names, kept, error)
+                                   : brume_no_memory(error, "a question");
+    brume_sql_names_free(names, count);
     if (status != BRUME_OK) {
         brume_question_close(question);
         return status;

@@ -65,6 +65,11 @@ typedef struct brume_stage_price {
     const brume_payment *payment;
 } brume_stage_price;
 
+/* The same for several statements, of each of which `explained` has what brume_explain said. A
+ * statement with scalar subqueries is left to its charges beyond its stages. */
+BRUME_MUST_USE brume_status brume_check_budget(brume_ledger *ledger, char *const *statements,
+                                               const json_t *explained, brume_error *error);
+
 /* Queries of public tables only: read by the engine, exact and free. Nothing is charged, and
  * nothing is recorded. */
 

@@ -6,6 +6,8 @@
  * 2. The price typed is split equally over the inner queries; the parts add up to it.
  * 3. All inner queries are explained, and the outer SQL is run on dummy rows of the right types and
  *    on the public tables, before the first is charged. What is left of the budgets must carry all.
+ *    A table that is called answer_N is the recorded answer of charge N: it costs nothing, and
+ *    nothing is asked for it (brume_recall).
  * 4. The outer SQL reads recorded answers and public tables. If it fails on them, they stay paid
  * and recorded: free with other SQL around them. */
 #include "query/release/ask.h"
@@ -25,6 +27,13 @@
 #include "query/sql/released.h"
 #include "query/sql/tree.h"
 
+enum { MOST_RECALLED = 16 };
+
+typedef struct recalled {
+    char name[32];
+    brume_query_answer *answer; /* NULL: it is among the sources now */
+} recalled;
+
 typedef struct layers {
     brume_ledger *ledger;
     const char *sql;
@@ -35,7 +44,9 @@ typedef struct layers {
     brume_payment first, last; /* of each inner query, and of the last */
     char texts[6][BRUME_DECIMAL_TEXT];
     json_t *explained; /* of each inner query */
-    /* The catalog of the outer SQL: answers first, then public tables. */
+    recalled recalled[MOST_RECALLED];
+    size_t recalled_count;
+    /* The catalog of the outer SQL: answers of inner queries, recorded answers, public tables. */
     brume_catalog catalog;
     brume_catalog_table *tables;
     brume_outer_table *sources;
@@ -46,13 +57,21 @@ typedef struct layers {
     char *statement;
 } layers;
 
+/* So many of its tables are answers. */
+static size_t answers_of(const layers *all)
+{
+    return all->inner.count + all->recalled_count;
+}
+
 static void close_layers(layers *all)
 {
+    for (size_t i = 0; i < all->recalled_count; i++)
+        brume_query_answer_close(all->recalled[i].answer);
     for (size_t i = 0; all->tables && i < all->count; i++) {
-        for (size_t j = 0; i < all->inner.count && j < all->tables[i].column_count; j++)
+        for (size_t j = 0; i < answers_of(all) && j < all->tables[i].column_count; j++)
             free((char *)all->tables[i].columns[j].name);
         free((void *)all->tables[i].columns);
-        if (i < all->inner.count)
+        if (i < answers_of(all))
             free((char *)all->tables[i].name);
         free(all->is_key[i]);
         free(all->sources[i].types);
@@ -175,6 +194,69 @@ static brume_status add_answer(layers *all, size_t index, brume_error *error)
     return BRUME_OK;
 }
 
+/* All texts of the column are of this length, with digits at their start. */
+static bool are_times(const brume_query_answer *answer, size_t column, size_t length)
+{
+    brume_type type = {length == 10 ? BRUME_TYPE_DATE : BRUME_TYPE_TIMESTAMP, 0, 0};
+    bool any = false;
+    for (size_t i = 0; i < answer->row_count; i++) {
+        const brume_value *value = &answer->values[i * answer->column_count + column];
+        if (value->kind == BRUME_VALUE_NULL)
+            continue;
+        if (value->kind != BRUME_VALUE_TEXT || value->length != length ||
+            strspn(value->text, "0123456789-: ") != length || value->text[4] != '-' ||
+            value->text[7] != '-' || (type.kind == BRUME_TYPE_TIMESTAMP && value->text[10] != ' '))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* The type of a column of a recorded answer, which has values alone. */
+static brume_type type_of(const brume_query_answer *answer, size_t column)
+{
+    bool numbers = true, whole = true, truths = true, any = false;
+    for (size_t i = 0; i < answer->row_count; i++) {
+        const brume_value *value = &answer->values[i * answer->column_count + column];
+        if (value->kind == BRUME_VALUE_NULL)
+            continue;
+        any = true;
+        numbers = numbers && value->kind == BRUME_VALUE_NUMBER;
+        whole = whole && numbers &&
+                (value->text ||
+                 (fabs(value->number) < 0x1p53 && value->number == trunc(value->number)));
+        truths = truths && value->kind == BRUME_VALUE_BOOLEAN;
+    }
+    brume_type_kind kind =
+        !any      ? (answer->columns[column].is_key ? BRUME_TYPE_TEXT : BRUME_TYPE_DOUBLE)
+        : whole   ? BRUME_TYPE_BIGINT
+        : numbers ? BRUME_TYPE_DOUBLE
+        : truths  ? BRUME_TYPE_BOOLEAN
+        : are_times(answer, column, 10) ? BRUME_TYPE_DATE
+        : are_times(answer, column, 19) ? BRUME_TYPE_TIMESTAMP
+                                        : BRUME_TYPE_TEXT;
+    return (brume_type){kind, 0, 0};
+}
+
+static brume_status add_recalled(layers *all, recalled *from, brume_error *error)
+{
+    size_t at = all->count, count = from->answer->column_count;
+    brume_catalog_column *made = NULL;
+    BRUME_TRY(open_table(all, count, &made, error));
+    if (!(all->tables[at].name = strdup(from->name)))
+        return brume_no_memory(error, "a question");
+    for (size_t i = 0; i < count; i++) {
+        if (!(made[i].name = strdup(from->answer->columns[i].name)))
+            return brume_no_memory(error, "a question");
+        all->tables[at].column_count = i + 1;
+        made[i].type = all->sources[at].types[i] = type_of(from->answer, i);
+        all->is_key[at][i] = from->answer->columns[i].is_key;
+    }
+    all->sources[at].answer = from->answer;
+    from->answer = NULL;
+    return BRUME_OK;
+}
+
 typedef struct mentioned {
     const char *name;
     bool found;
@@ -290,7 +372,7 @@ static brume_status add_public_tables(layers *all, const brume_sql_name *names, 
                 (!names[i].dataset || strcmp(own, names[i].dataset) == 0))
                 found = one;
         }
-        for (size_t j = all->inner.count; found && j < all->count; j++)
+        for (size_t j = answers_of(all); found && j < all->count; j++)
             found = all->tables[j].name == found->name ? NULL : found; /* by two names */
         if (found)
             BRUME_TRY(add_public(all, found, error));
@@ -304,7 +386,7 @@ static brume_status print_statement(layers *all, brume_error *error)
     const char **sources = calloc(all->count + 1, sizeof *sources);
     brume_status status = texts && sources ? BRUME_OK : brume_no_memory(error, "a question");
     for (size_t i = 0; status == BRUME_OK && i < all->count; i++) {
-        brume_outer_source(i, i >= all->inner.count, texts[i]);
+        brume_outer_source(i, i >= answers_of(all), texts[i]);
         sources[i] = texts[i];
     }
     if (status == BRUME_OK)
@@ -320,9 +402,11 @@ static brume_status make_outer(layers *all, brume_error *error)
     brume_sql_name *names = NULL;
     size_t count = 0;
     BRUME_TRY(brume_sql_names(all->tree, &names, &count, error));
-    brume_status status = make_room(all, all->inner.count + count, error);
+    brume_status status = make_room(all, answers_of(all) + count, error);
     for (size_t i = 0; status == BRUME_OK && i < all->inner.count; i++)
         status = add_answer(all, i, error);
+    for (size_t i = 0; status == BRUME_OK && i < all->recalled_count; i++)
+        status = add_recalled(all, &all->recalled[i], error);
     if (status == BRUME_OK)
         status = add_public_tables(all, names, count, error);
     brume_sql_names_free(names, count);
@@ -445,7 +529,10 @@ static brume_status show_explanation(const layers *all, const json_t *types, jso
                                      brume_error *error)
 {
     bool recorded = true, by_default = false;
-    json_t *cost = json_object(), *columns = json_array();
+    json_t *cost = all->inner.count > 0
+                       ? json_object()
+                       : json_pack("{s:f,s:f,s:n}", "epsilon", 0.0, "delta", 0.0, "rho"),
+           *columns = json_array();
     const json_t *rule = NULL;
     for (size_t i = 0; i < all->inner.count; i++) {
         const json_t *one = json_array_get(all->explained, i);
@@ -471,6 +558,51 @@ static brume_status show_explanation(const layers *all, const json_t *types, jso
 
 /* ---- opening ---- */
 
+/* The recorded answers that the statement names. */
+static brume_status recall_answers(layers *all, brume_error *error)
+{
+    brume_sql_name *names = NULL;
+    size_t count = 0;
+    BRUME_TRY(brume_sql_names(all->tree, &names, &count, error));
+    brume_status status = BRUME_OK;
+    for (size_t i = 0; status == BRUME_OK && i < count; i++) {
+        uint64_t number = brume_answer_number(all->ledger, &names[i]);
+        recalled *next = &all->recalled[all->recalled_count];
+        if (number == 0)
+            continue;
+        if (all->recalled_count == MOST_RECALLED)
+            status = brume_fail(error, BRUME_EUNSUPPORTED, "ask in several statements",
+                                "the statement names more than %d recorded answers", MOST_RECALLED);
+        else if ((status = brume_recall(all->ledger, number, &next->answer, error)) == BRUME_OK) {
+            snprintf(next->name, sizeof next->name, "%s", names[i].table);
+            all->recalled_count++;
+        }
+    }
+    brume_sql_names_free(names, count);
+    return status;
+}
+
+/* Split by a catalog in which recorded answers are public tables: they are released. */
+static brume_status split(layers *all, bool *found, brume_error *why, brume_error *error)
+{
+    const brume_catalog *named = &all->named->catalog;
+    size_t count = named->table_count + all->recalled_count;
+    brume_catalog_table *tables = calloc(count + 1, sizeof *tables);
+    if (!tables)
+        return brume_no_memory(error, "a question");
+    if (named->table_count > 0)
+        memcpy(tables, named->tables, named->table_count * sizeof *tables);
+    for (size_t i = 0; i < all->recalled_count; i++)
+        tables[named->table_count + i] =
+            (brume_catalog_table){.name = all->recalled[i].name, .privacy = BRUME_PRIVACY_PUBLIC};
+    const brume_catalog catalog = {tables, count};
+    brume_status status = brume_sql_split_released(all->tree, &catalog, is_query, all, &all->inner,
+                                                   found, why, error);
+    free(tables);
+    *found = *found || (all->inner.all_public && all->recalled_count > 0);
+    return status;
+}
+
 /* *found: it is of this form, and *all is what there is to know of it. */
 static brume_status open_layers(layers *all, const brume_payment *payment, bool *found,
                                 brume_error *error)
@@ -486,13 +618,18 @@ static brume_status open_layers(layers *all, const brume_payment *payment, bool 
     }
     if (brume_question_tables(all->ledger, all->tree, &all->named, &ignored) != BRUME_OK)
         return BRUME_OK;
-    BRUME_TRY(brume_sql_split_released(all->tree, &all->named->catalog, is_query, all, &all->inner,
-                                       found, &why, error));
+    BRUME_TRY(recall_answers(all, error));
+    BRUME_TRY(split(all, found, &why, error));
     if (!*found && why.status != BRUME_OK) {
         if (error)
             *error = why;
         return why.status;
     }
+    if (!*found && all->recalled_count > 0)
+        return brume_fail(error, BRUME_EUNSUPPORTED,
+                          "aggregate them in a subquery first; nothing was spent",
+                          "rows of persons cannot be joined with the recorded answer '%s'",
+                          all->recalled[0].name);
     if (!*found)
         return BRUME_OK;
     BRUME_TRY(split_payment(all, payment, error));
@@ -525,7 +662,9 @@ static brume_status check_budget(const layers *all, brume_error *error)
     for (size_t i = 0; i < all->inner.count; i++)
         if (!json_is_true(json_object_get(json_array_get(all->explained, i), "recorded")))
             list[count++] = (brume_stage_price){all->inner.inner[i], payment_of(all, i)};
-    return count > 1 ? brume_stages_check_budget(all->ledger, list, count, error) : BRUME_OK;
+    return count > 1
+               ? brume_stages_check_budget(all->ledger, list, count, "stages of the query", error)
+               : BRUME_OK;
 }
 
 /* What is said of an inner query in the answer: its table, and what it cost. */
@@ -558,14 +697,16 @@ static bool copy_text(char **to, const char *text)
 static brume_status add_paid(const layers *all, brume_query_answer *made, brume_error *error)
 {
     made->cached = true;
-    for (size_t i = 0; i < all->inner.count; i++) {
+    for (size_t i = 0; i < answers_of(all); i++) {
         const brume_query_answer *one = all->sources[i].answer;
+        bool is_inner = i < all->inner.count; /* a recorded answer costs nothing more */
         if (i == 0 || one->remaining.amount < made->remaining.amount)
             made->remaining = one->remaining;
-        made->cost = (brume_answer_price){one->cost.concentrated,
-                                          brume_spend_add(made->cost.amount, one->cost.amount),
-                                          brume_spend_add(made->cost.delta, one->cost.delta)};
-        made->delta_by_default = made->delta_by_default || one->delta_by_default;
+        if (is_inner)
+            made->cost = (brume_answer_price){one->cost.concentrated,
+                                              brume_spend_add(made->cost.amount, one->cost.amount),
+                                              brume_spend_add(made->cost.delta, one->cost.delta)};
+        made->delta_by_default = made->delta_by_default || (is_inner && one->delta_by_default);
         made->cached = made->cached && one->cached;
         made->threshold = one->threshold > made->threshold ? one->threshold : made->threshold;
         made->words = i == 0 ? one->words : made->words;
@@ -628,10 +769,13 @@ static brume_status ask_layers(layers *all, brume_bits *bits, const brume_watch 
         status = check_budget(all, error);
     if (status == BRUME_OK)
         status = ask_inner(all, bits, watch, list, error);
+    for (size_t i = all->inner.count; status == BRUME_OK && i < answers_of(all); i++)
+        if (json_array_append_new(list, stage_of(all->sources[i].answer, all->tables[i].name)) != 0)
+            status = brume_no_memory(error, "the answer");
     bool answered = status == BRUME_OK;
     if (answered)
         status = run_outer(all, true, watch, &made, NULL, error);
-    if (answered && status != BRUME_OK)
+    if (answered && status != BRUME_OK && all->inner.count > 0)
         say_spent(true, error);
     if (answered && status == BRUME_OK)
         status = add_paid(all, made, error);

@@ -38,6 +38,7 @@ typedef struct budget_rest {
 typedef struct rests {
     budget_rest *list;
     size_t count;
+    const char *what;
 } rests;
 
 static void free_rests(rests *all)
@@ -85,8 +86,8 @@ static brume_status take(rests *all, brume_ledger *ledger, const brume_question 
         one->last_stage = stage + 1;
         if (brume_decimal_compare(&one->left, amount) < 0)
             return brume_fail(error, BRUME_EBUDGET, "pay less; nothing was spent",
-                              "what may be spent of '%s' does not carry all stages of the query",
-                              dataset->name);
+                              "what may be spent of '%s' does not carry all %s", dataset->name,
+                              all->what);
         BRUME_TRY(brume_decimal_subtract(&one->left, amount, &one->left, error));
     }
     return BRUME_OK;
@@ -96,9 +97,9 @@ static brume_status take(rests *all, brume_ledger *ledger, const brume_question 
  * price in epsilon on a budget in rho, and a stage that has stages itself, are left to the charge.
  */
 brume_status brume_stages_check_budget(brume_ledger *ledger, const brume_stage_price *list,
-                                       size_t count, brume_error *error)
+                                       size_t count, const char *what, brume_error *error)
 {
-    rests all = {0};
+    rests all = {.what = what};
     brume_status status = BRUME_OK;
     for (size_t i = 0; status == BRUME_OK && i < count; i++) {
         const brume_payment *payment = list[i].payment;
@@ -113,6 +114,75 @@ brume_status brume_stages_check_budget(brume_ledger *ledger, const brume_stage_p
         brume_question_close(question);
     }
     free_rests(&all);
+    return status;
+}
+
+/* ---- several statements ---- */
+
+typedef struct priced_list {
+    brume_stage_price *list;
+    brume_payment *payments;
+    char (*texts)[BRUME_DECIMAL_TEXT];
+    size_t count, room;
+    json_t *seen;
+} priced_list;
+
+/* What is recorded is free, and what stands there twice is paid once. */
+static brume_status add_priced(priced_list *all, const char *sql, const json_t *explained,
+                               brume_error *error)
+{
+    const json_t *cost = json_object_get(explained, "cost"), *rho = json_object_get(cost, "rho");
+    double amount = json_number_value(json_is_number(rho) ? rho : json_object_get(cost, "epsilon"));
+    json_t *key = json_pack("[O?,O?]", json_object_get(explained, "normal"), cost);
+    char *text = key ? json_dumps(key, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    json_decref(key);
+    if (!text)
+        return brume_no_memory(error, "a query");
+    if (sql && amount > 0 && !json_is_true(json_object_get(explained, "recorded")) &&
+        !json_object_get(all->seen, text) && all->count < all->room) {
+        /* rounded down: the charge itself is exact, this only must not refuse what it would take */
+        snprintf(all->texts[all->count], sizeof all->texts[0], "%.15f", amount * (1 - 1e-12));
+        all->payments[all->count] = json_is_number(rho)
+                                        ? (brume_payment){.rho = all->texts[all->count]}
+                                        : (brume_payment){.epsilon = all->texts[all->count]};
+        all->list[all->count] = (brume_stage_price){sql, &all->payments[all->count]};
+        all->count++;
+    }
+    json_object_set_new(all->seen, text, json_true());
+    free(text);
+    return BRUME_OK;
+}
+
+brume_status brume_check_budget(brume_ledger *ledger, char *const *statements,
+                                const json_t *explained, brume_error *error)
+{
+    priced_list all = {.seen = json_object()};
+    size_t count = json_array_size(explained);
+    for (size_t i = 0; i < count; i++)
+        all.room += 1 + json_array_size(json_object_get(json_array_get(explained, i), "stages"));
+    all.list = calloc(all.room + 1, sizeof *all.list);
+    all.payments = calloc(all.room + 1, sizeof *all.payments);
+    all.texts = calloc(all.room + 1, sizeof *all.texts);
+    brume_status status = all.seen && all.list && all.payments && all.texts
+                              ? BRUME_OK
+                              : brume_no_memory(error, "a query");
+    for (size_t i = 0; status == BRUME_OK && i < count; i++) {
+        const json_t *one = json_array_get(explained, i), *stages = json_object_get(one, "stages");
+        if (json_array_size(stages) == 0)
+            status = add_priced(&all, statements[i], one, error);
+        for (size_t j = 0; status == BRUME_OK && j < json_array_size(stages); j++) {
+            const json_t *stage = json_array_get(stages, j);
+            status =
+                add_priced(&all, json_string_value(json_object_get(stage, "sql")), stage, error);
+        }
+    }
+    if (status == BRUME_OK)
+        status =
+            brume_stages_check_budget(ledger, all.list, all.count, "statements together", error);
+    json_decref(all.seen);
+    free(all.list);
+    free(all.payments);
+    free(all.texts);
     return status;
 }
 
@@ -399,7 +469,7 @@ static brume_status check_budget(const stages *all, const json_t *explanation, b
     }
     if (status == BRUME_OK && count > 0) {
         list[count++] = (brume_stage_price){sql, &all->last};
-        status = brume_stages_check_budget(all->ledger, list, count, error);
+        status = brume_stages_check_budget(all->ledger, list, count, "stages of the query", error);
     }
     free(sql);
     free(list);

@@ -501,6 +501,7 @@ brume_status brume_sql_split_released(const brume_sql *sql, const brume_catalog 
     split_select(s, select);
     brume_status status = s->status;
     *found = s->fits && out->count > 0;
+    bool all_public = !reads_protected(s, &select->base);
     for (size_t i = 0; *found && i < s->item_count; i++)
         look_at_item(s, &s->items[i]); /* all of them, before the first is gone */
     if (*found)
@@ -511,6 +512,7 @@ brume_status brume_sql_split_released(const brume_sql *sql, const brume_catalog 
         brume_lift_close(s->replaced[i].lift);
     if (status != BRUME_OK || !*found)
         brume_released_clear(out);
+    out->all_public = all_public;
     free(s);
     return status;
 }

@@ -21,6 +21,7 @@ typedef bool (*brume_is_query)(void *context, const char *sql, brume_error *why)
 typedef struct brume_inner_queries {
     char *inner[BRUME_RELEASED_MOST]; /* texts of the inner queries, each once */
     size_t count;
+    bool all_public; /* no protected table is read at all */
 } brume_inner_queries;
 
 /* The name that the answer of inner query `index` has in the tree. */
