@@ -304,7 +304,8 @@ typedef struct amending {
     const brume_call *said;
     const json_t *policy; /* the new one; NULL: as it is */
     bool moves_units;
-    bool all; /* what is not said becomes as it is without it: no cap */
+    const char *window_budget; /* as typed, or in the file; NULL: as it is */
+    bool all;                  /* what is not said becomes as it is without it: no cap */
     const json_t *changes;
 } amending;
 
@@ -327,22 +328,41 @@ static brume_status check_fixed(const amending *of, brume_error *error)
     return check_word(of, "adjacency", brume_adjacency_word(of->dataset->adjacency), error);
 }
 
+/* Until every scan is cut to the windows that are paid, nobody may spend from windows. */
+static brume_status check_enforced(const amending *of, brume_error *error)
+{
+    return of->window_budget && !of->dataset->has_windows
+               ? brume_fail(error, BRUME_EUNSUPPORTED, "leave --window out",
+                            "datasets cannot be given windows yet")
+               : BRUME_OK;
+}
+
 /* ---- recording ---- */
 
 static brume_status record(const amending *of, brume_error *error)
 {
     const char *typed = brume_call_text(of->said, "budget"),
                *cap = brume_call_text(of->said, "cap");
-    brume_typed_budget budget = {0}, most = {0};
+    brume_typed_budget budget = {0}, most = {0}, window = {0};
+    brume_filter of_window;
+    if (typed && of->dataset->no_budget && strcmp(typed, "none") == 0)
+        typed = NULL; /* as it is */
+    BRUME_TRY(check_enforced(of, error));
     bool uncapped = cap ? strcmp(cap, "none") == 0 : of->all;
     brume_status status = typed ? brume_typed_budget_read(typed, "budget", &budget, error)
                                 : BRUME_OK;
     if (status == BRUME_OK && cap && !uncapped)
         status = brume_typed_cap_read(cap, &most, error);
+    if (status == BRUME_OK && of->window_budget)
+        status = brume_typed_budget_read(of->window_budget, "window-budget", &window, error);
+    if (status == BRUME_OK && of->window_budget)
+        status = brume_typed_budget_filter(&window, brume_rule_word(of->dataset->filter.rule),
+                                           &of_window, error);
     brume_amendment amendment = {.name = of->dataset->name,
                                  .stated = of->dataset->stated,
                                  .epsilon = budget.epsilon,
                                  .delta = budget.delta,
+                                 .window_budget = of->window_budget ? &of_window : NULL,
                                  .cap = uncapped ? "" : most.epsilon,
                                  .data_version = brume_call_text(of->said, "data-version"),
                                  .policy = of->policy,
@@ -352,6 +372,7 @@ static brume_status record(const amending *of, brume_error *error)
         status = brume_ledger_amend(of->ledger, &amendment, error);
     free(budget.text);
     free(most.text);
+    free(window.text);
     return status;
 }
 
@@ -431,8 +452,8 @@ static brume_status amend_from_file(amending *of, brume_error *error)
 
 static brume_status amend_terms(const amending *of, brume_error *error)
 {
-    static const char *const terms[] = {"budget", "cap", "data-version", "rule", "adjacency",
-                                        "ledger", NULL};
+    static const char *const terms[] = {"budget",    "cap",    "data-version",  "rule",
+                                        "adjacency", "ledger", "window-budget", NULL};
     const char *other = brume_call_other_than(of->call, terms);
     if (other)
         return brume_fail(error, BRUME_EARGUMENT,
@@ -468,7 +489,12 @@ static const struct {
     {"rows-stay", "rows"},
     {"rows-about", "size"},
     {"estimate-bias", "bias"},
+    {"window", "windows"},
+    {"window-offset", "windows"},
+    {"close-after", "closing"},
+    {"max-age", "age"},
     {"budget", "budget"},
+    {"window-budget", "window budget"},
     {"cap", "cap"},
     {"data-version", "data version"},
 };
@@ -505,6 +531,7 @@ static brume_status keep_declarations(const brume_call *call, const brume_policy
     policy->per_user = before->per_user;
     policy->rows_stay = before->rows_stay;
     policy->rows_about = before->rows_about;
+    policy->max_age = before->max_age;
     if (before->bias_share)
         BRUME_TRY(brume_policy_set_bias_share(policy, before->bias_share, error));
     if (before->unit_name)
@@ -521,7 +548,8 @@ static brume_status keep_declarations(const brume_call *call, const brume_policy
             BRUME_TRY(brume_policy_set_domain(policy, old->name, (const char *const *)old->domain,
                                               old->domain_count, error));
     }
-    return BRUME_OK;
+    return brume_call_has(call, "window") ? BRUME_OK
+                                          : brume_policy_keep_window(policy, before, error);
 }
 
 /* The source again, where queries read it, as it is declared now. */
@@ -614,8 +642,12 @@ static brume_status run(brume_call *call, brume_error *error)
     BRUME_TRY(brume_call_keep_json(call, changes, error));
     BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error));
     BRUME_TRY(brume_call_open_dataset(call, ledger, brume_call_operand(call, 0), &dataset, error));
-    amending of = {
-        .call = call, .said = call, .ledger = ledger, .dataset = dataset, .changes = changes};
+    amending of = {.call = call,
+                   .said = call,
+                   .ledger = ledger,
+                   .dataset = dataset,
+                   .window_budget = brume_call_text(call, "window-budget"),
+                   .changes = changes};
     if (brume_call_has(call, "policy"))
         return amend_from_file(&of, error);
     if (json_object_get(dataset->policy, "tables"))
@@ -647,6 +679,8 @@ const brume_command brume_command_amend = {
         BRUME_POLICY_OPTIONS,
         BRUME_OPTION(TEXT, "budget", "epsilon=E[,delta=D]",
                      "what may be spent in all, with what is spent already"),
+        BRUME_OPTION(TEXT, "window-budget", "epsilon=E[,delta=D]",
+                     "of each window; refused below what any has spent"),
         BRUME_OPTION(TEXT, "cap", "epsilon=E|none", "most that one query may cost"),
         BRUME_OPTION(TEXT, "data-version", "V",
                      "your public label of the data; free re-reads depend on it"),

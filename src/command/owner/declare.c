@@ -8,6 +8,7 @@
 
 #include "command/frame/table.h"
 #include "command/frame/wrap.h"
+#include "command/query/ask.h"
 #include "engine/declared.h"
 #include "engine/files.h"
 #include "engine/location.h"
@@ -151,6 +152,61 @@ static brume_status declare_stay(const brume_call *call, brume_policy *policy, b
     return BRUME_OK;
 }
 
+/* ---- windows ---- */
+
+bool brume_split_window(char *text, char **column, char **length)
+{
+    char *space = strchr(text, ' ');
+    if (!space || space == text)
+        return false;
+    *space = 0;
+    *column = text;
+    *length = space + 1 + strspn(space + 1, " ");
+    return **length != 0;
+}
+
+brume_status brume_declared_age(const char *typed, const char *option, double *seconds,
+                                brume_error *error)
+{
+    double age = brume_age_seconds(typed);
+    if (age < 0)
+        return brume_fail(error, BRUME_EARGUMENT, "such as 90m, 12h or 7d",
+                          "'--%s' must be a number of minutes, hours or days", option);
+    *seconds = age;
+    return BRUME_OK;
+}
+
+static brume_status declare_window(const brume_call *call, brume_policy *policy, brume_error *error)
+{
+    const char *typed = brume_call_text(call, "window");
+    const char *offset = brume_call_text(call, "window-offset");
+    const char *close = brume_call_text(call, "close-after");
+    double seconds = 0;
+    if (!typed && !policy->window.place && (offset || close))
+        return brume_fail(error, BRUME_EARGUMENT, "--window 'COLUMN LENGTH'",
+                          "'--%s' without windows", offset ? "window-offset" : "close-after");
+    if (!typed && offset)
+        return brume_fail(error, BRUME_EARGUMENT, "give --window 'COLUMN LENGTH' as well",
+                          "'--window-offset' goes with '--window'");
+    if (typed) {
+        char *text = strdup(typed), *column = NULL, *length = NULL;
+        brume_status status = !text ? brume_no_memory(error, NULL)
+                              : brume_split_window(text, &column, &length)
+                                  ? brume_policy_set_window(policy, column, length, offset, error)
+                                  : brume_fail(error, BRUME_EARGUMENT,
+                                               "write --window 'COLUMN day', or hour, week, month, "
+                                               "quarter, year, 'Nd from DATE', values",
+                                               "'--window' is '%s'", typed);
+        free(text);
+        BRUME_TRY(status);
+    }
+    if (close) {
+        BRUME_TRY(brume_declared_age(close, "close-after", &seconds, error));
+        policy->window.close_after = (int64_t)seconds;
+    }
+    return BRUME_OK;
+}
+
 brume_status brume_declare_policy(const brume_call *call, brume_policy *policy, brume_error *error)
 {
     policy->max_groups = brume_call_count(call, "max-groups", policy->max_groups);
@@ -175,7 +231,10 @@ brume_status brume_declare_policy(const brume_call *call, brume_policy *policy, 
         BRUME_TRY(declare_bounds(call, i, policy, error));
     for (size_t i = 0; i < brume_call_times(call, "domain"); i++)
         BRUME_TRY(declare_domain(call, i, policy, error));
-    return BRUME_OK;
+    if (brume_call_text(call, "max-age"))
+        BRUME_TRY(brume_declared_age(brume_call_text(call, "max-age"), "max-age", &policy->max_age,
+                                     error));
+    return declare_window(call, policy, error);
 }
 
 /* ---- the source, and the types of its columns ---- */
@@ -197,14 +256,16 @@ bool brume_declares_schema(const brume_call *call)
 {
     return declares_format(call) || brume_call_has(call, "columns") ||
            brume_call_has(call, "bounds") || brume_call_has(call, "domain") ||
-           brume_call_has(call, "unit");
+           brume_call_has(call, "unit") || brume_call_has(call, "window");
 }
 
 const char *brume_declares_protection(const brume_call *call)
 {
     static const char *const protecting[] = {
-        "unit",    "budget", "cap",       "max-groups",      "max-rows",  "estimate-bias",
-        "timeout", "limits", "rows-stay", "limits-per-user", "unit-name", NULL};
+        "unit",          "budget",  "cap",           "max-groups",    "max-rows",
+        "estimate-bias", "timeout", "limits",        "rows-stay",     "limits-per-user",
+        "unit-name",     "window",  "window-budget", "window-offset", "close-after",
+        "max-age",       NULL};
     return brume_call_any_of(call, protecting);
 }
 

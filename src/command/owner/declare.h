@@ -71,6 +71,16 @@ extern const char *const brume_limits_words[], *const brume_stay_words[];
                      "about how many rows the table has: a public number, by which queries are "   \
                      "answered on the server where brume's memory may not be enough",              \
                      BRUME_FROM_TO(1, 1e18)),                                                      \
+        BRUME_OPTION(TEXT, "window", "'COLUMN LENGTH'",                                            \
+                     "a budget for each piece of a table that grows: a column of dates or "        \
+                     "timestamps, and hour, day, week, month, quarter, year, or Nd from DATE; or " \
+                     "a column with a domain, and values"),                                        \
+        BRUME_OPTION(TEXT, "window-offset", "+HH:MM",                                              \
+                     "with --window: when a day of timestamps begins, east of UTC"),               \
+        BRUME_OPTION(TEXT, "close-after", "AGE",                                                   \
+                     "with --window: how long after its end rows of a window may still come: 2d"), \
+        BRUME_OPTION(TEXT, "max-age", "AGE",                                                       \
+                     "the age from which a free re-read warns: 90m, 12h, 7d; it charges nobody"),  \
         BRUME_OPTION(                                                                              \
             TEXT, "estimate-bias", "SHARE",                                                        \
             "share of each query's price, up to 0.5, that buys counts of the units changed by "    \
@@ -109,6 +119,13 @@ BRUME_MUST_USE brume_status brume_declare_format(const brume_call *call, const c
 /* The typed limits, bounds and domains, into `policy`. */
 BRUME_MUST_USE brume_status brume_declare_policy(const brume_call *call, brume_policy *policy,
                                                  brume_error *error);
+
+/* "COLUMN LENGTH" of --window, in `text`, which is changed; false if it is not that. */
+bool brume_split_window(char *text, char **column, char **length);
+
+/* The seconds of an age; EARGUMENT. */
+BRUME_MUST_USE brume_status brume_declared_age(const char *typed, const char *option,
+                                               double *seconds, brume_error *error);
 
 /* "COLUMN=LO..HI" in its parts; *column is freed by the caller and holds all three. */
 BRUME_MUST_USE brume_status brume_split_bounds(const char *typed, char **column, char **low,

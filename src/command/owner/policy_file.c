@@ -30,10 +30,11 @@ typedef struct policy_reading {
 /* The options of `register` that say something of a table, and those that a file does not have. */
 static const char *const of_table[] = {"unit",      "public",    "columns", "delimiter", "quote",
                                        "no-header", "multiline", "bounds",  "domain",    "table"};
-static const char *const not_in_file[] = {"ledger", "policy"};
-enum { OTHER_KEYS = 4 };
-static const char *const other_keys[2][OTHER_KEYS] = {{"tables", NULL, NULL, NULL},
-                                                      {"source", "link", "identifier", "max-rows"}};
+static const char *const not_in_file[] = {"ledger", "policy", "window-budget", "window-offset",
+                                          "close-after"};
+enum { OTHER_KEYS = 5 };
+static const char *const other_keys[2][OTHER_KEYS] = {
+    {"tables", "window", NULL, NULL, NULL}, {"source", "link", "identifier", "max-rows", "window"}};
 
 static bool is_among(const char *name, const char *const *list, size_t count)
 {
@@ -376,6 +377,83 @@ static brume_status read_rows(const policy_reading *from, const brume_yaml *node
     return BRUME_OK;
 }
 
+/* ---- windows ---- */
+
+/* The budget of a window as one text: it may be a map. */
+static brume_status window_budget_text(const policy_reading *from, const brume_yaml *node,
+                                       char **out)
+{
+    char text[256] = "";
+    for (size_t i = 0; node->kind == BRUME_YAML_MAP && i < node->count; i++) {
+        BRUME_TRY(need_kind(from, &node->items[i], BRUME_YAML_TEXT, "epsilon=1,delta=1e-7"));
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%.40s=%.60s", i ? "," : "", node->items[i].key,
+                 node->items[i].text);
+    }
+    if (node->kind != BRUME_YAML_MAP)
+        BRUME_TRY(need_kind(from, node, BRUME_YAML_TEXT, "epsilon=1,delta=1e-7"));
+    *out = strdup(node->kind == BRUME_YAML_MAP ? text : node->text);
+    return *out ? BRUME_OK : out_of_memory(from);
+}
+
+/* `window: {length, budget, offset, close-after}` of the dataset. */
+static brume_status read_windows(const policy_reading *from, const brume_yaml *map)
+{
+    static const char how[] =
+        "window: {length: day, budget: \"epsilon=1\"}, and offset, close-after";
+    brume_policy_file *file = from->file;
+    BRUME_TRY(need_kind(from, map, BRUME_YAML_MAP, how));
+    for (size_t i = 0; i < map->count; i++) {
+        const brume_yaml *node = &map->items[i];
+        char **to = strcmp(node->key, "length") == 0        ? &file->window_length
+                    : strcmp(node->key, "offset") == 0      ? &file->window_offset
+                    : strcmp(node->key, "close-after") == 0 ? &file->close_after
+                                                            : NULL;
+        if (strcmp(node->key, "budget") == 0) {
+            BRUME_TRY(window_budget_text(from, node, &file->window_budget));
+            continue;
+        }
+        if (!to)
+            return fault_at(from, node, BRUME_EUNKNOWN, how, "unknown key of 'window'");
+        BRUME_TRY(need_kind(from, node, BRUME_YAML_TEXT, how));
+        if (!(*to = strdup(node->text)))
+            return out_of_memory(from);
+    }
+    return file->window_length && file->window_budget
+               ? BRUME_OK
+               : fault_at(from, map, BRUME_EARGUMENT, how, "'window' needs a length and a budget");
+}
+
+/* `window: COLUMN|link|none` of a table. */
+static brume_status read_place(const policy_reading *from, const brume_yaml *table,
+                               brume_policy *policy)
+{
+    const brume_yaml *node = brume_yaml_find(table, "window");
+    const brume_policy_file *file = from->file;
+    double close_after = 0;
+    if (!node && (!file->window_length || policy->is_public))
+        return BRUME_OK;
+    if (!node)
+        return fault_at(from, table, BRUME_EARGUMENT, "window: COLUMN, link or none",
+                        "the dataset has windows, and this table does not say in which its rows "
+                        "are");
+    if (!file->window_length || policy->is_public)
+        return fault_at(from, node, BRUME_EARGUMENT,
+                        policy->is_public ? "leave it out: a public table has none"
+                                          : "window: {length, budget}, beside 'tables'",
+                        "this table can have no windows");
+    BRUME_TRY(need_kind(from, node, BRUME_YAML_TEXT, "window: COLUMN, link or none"));
+    BRUME_TRY(placed(from, node,
+                     brume_policy_set_window(policy, node->text, file->window_length,
+                                             file->window_offset, from->error)));
+    if (file->close_after)
+        BRUME_TRY(placed(
+            from, node,
+            brume_declared_age(file->close_after, "close-after", &close_after, from->error)));
+    policy->window.close_after = (int64_t)close_after;
+    return BRUME_OK;
+}
+
 /* Where the source is: a path is relative to the file. */
 static brume_status locate(const policy_reading *from, const brume_yaml *node,
                            brume_found_source *found)
@@ -411,6 +489,7 @@ static brume_status describe_table(const policy_reading *from, const brume_yaml 
         BRUME_TRY(read_rows(from, rows, *out));
     if (domains)
         BRUME_TRY(read_domains(from, domains, *out));
+    BRUME_TRY(read_place(from, table, *out));
     return identifiers ? read_identifiers(from, identifiers, *out) : BRUME_OK;
 }
 
@@ -473,6 +552,9 @@ static brume_status read_tree(const policy_reading *from, const brume_yaml *tree
                         "there is no default: write budget: epsilon=E,delta=D",
                         "'budget' is missing");
     const brume_yaml *tables = brume_yaml_find(tree, "tables");
+    const brume_yaml *windows = brume_yaml_find(tree, "window");
+    if (windows)
+        BRUME_TRY(read_windows(from, windows));
     return tables ? read_tables(from, tables)
                   : fault_at(from, tree, BRUME_EARGUMENT, "tables: {NAME: {source: FILE}}",
                              "'tables' is missing");
@@ -547,6 +629,10 @@ void brume_policy_file_close(brume_policy_file *file)
     free(file->found);
     brume_call_close(&file->call);
     free_words(file->words, file->word_count);
+    free(file->window_budget);
+    free(file->window_length);
+    free(file->window_offset);
+    free(file->close_after);
     free(file);
 }
 
@@ -705,6 +791,36 @@ static void write_source(policy_writer *to, const brume_policy *policy)
 
 /* ---- the dataset ---- */
 
+static void write_windows(policy_writer *to, const brume_dataset *dataset,
+                          const brume_policy *policy)
+{
+    const brume_filter *budget = &dataset->window_budget;
+    char text[BRUME_WINDOW_TEXT], all[2 * BRUME_DECIMAL_TEXT + 32], epsilon[BRUME_DECIMAL_TEXT],
+        delta[BRUME_DECIMAL_TEXT];
+    brume_decimal_print(&budget->epsilon, epsilon, sizeof epsilon);
+    brume_decimal_print(&budget->delta, delta, sizeof delta);
+    bool pure = budget->rule == BRUME_RULE_PURE;
+    snprintf(all, sizeof all, "epsilon=%s%s%s", epsilon, pure ? "" : ",delta=", pure ? "" : delta);
+    fputs("window:\n", to->out);
+    write_pair(to, "  ", "length", brume_window_length_text(&policy->window.grid, text));
+    write_pair(to, "  ", "budget", all);
+    if (policy->window.grid.offset)
+        write_pair(to, "  ", "offset", brume_window_offset_text(&policy->window.grid, text));
+    if (policy->window.close_after) {
+        snprintf(text, sizeof text, "%llds", (long long)policy->window.close_after);
+        write_pair(to, "  ", "close-after", text);
+    }
+}
+
+static void write_place(policy_writer *to, const brume_policy_window *window)
+{
+    if (window->place)
+        write_pair(to, "    ", "window",
+                   window->place == BRUME_WINDOW_BY_LINK    ? "link"
+                   : window->place == BRUME_WINDOW_TIMELESS ? "none"
+                                                            : window->column);
+}
+
 static void write_terms(policy_writer *to, const brume_dataset *dataset, const brume_policy *policy)
 {
     char per_user[BRUME_USER_LIMITS_TEXT], text[2 * BRUME_DECIMAL_TEXT + 32],
@@ -714,7 +830,14 @@ static void write_terms(policy_writer *to, const brume_dataset *dataset, const b
     bool pure = dataset->filter.rule == BRUME_RULE_PURE;
     snprintf(text, sizeof text, "epsilon=%s%s%s", epsilon,
              pure ? "" : ",delta=", pure ? "" : delta);
-    write_pair(to, "", "budget", text);
+    write_pair(to, "", "budget", dataset->no_budget ? "none" : text);
+    if (dataset->has_windows)
+        write_windows(to, dataset, policy);
+    if (policy->max_age > 0) {
+        char age[64];
+        snprintf(age, sizeof age, "%ss", brume_shortest(policy->max_age).text);
+        write_pair(to, "", "max-age", age);
+    }
     write_pair(to, "", "rule", brume_rule_word(dataset->filter.rule));
     write_pair(to, "", "adjacency", brume_adjacency_word(dataset->adjacency));
     if (policy->unit_name)
@@ -766,6 +889,7 @@ brume_status brume_policy_file_write(FILE *out, const brume_dataset *dataset, br
         write_source(&to, policy);
         write_owner(&to, policy);
         write_rows(&to, policy);
+        write_place(&to, &policy->window);
         write_declarations(&to, policy);
     }
     brume_tables_close(tables);

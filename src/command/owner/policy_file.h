@@ -14,7 +14,9 @@
  *    of the dataset; its text is that of the option. Beside them a table has `source` (a path is
  *    relative to the file), `link` and `identifier`.
  * 2. A table has exactly one of `unit`, `link` and `public: true`.
- * 3. Whatever is unknown, missing, twice or wrong is an error that names line and column. */
+ * 3. A dataset with windows has `window: {length, budget, offset, close-after}`, and each protected
+ *    table `window: COLUMN`, `link` or `none`.
+ * 4. Whatever is unknown, missing, twice or wrong is an error that names line and column. */
 #ifndef BRUME_COMMAND_POLICY_FILE_H
 #define BRUME_COMMAND_POLICY_FILE_H
 
@@ -25,8 +27,9 @@
 typedef struct brume_policy_file {
     brume_call call; /* the keys of the dataset, as if they had been typed */
     brume_tables *tables;
-    brume_found_source *found; /* of each table */
-    char **words;              /* what the call's texts point into */
+    brume_found_source *found;                                         /* of each table */
+    char *window_budget, *window_length, *window_offset, *close_after; /* of `window:`, or NULL */
+    char **words; /* what the call's texts point into */
     size_t word_count;
 } brume_policy_file;
 

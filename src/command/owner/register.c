@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/frame/wrap.h"
 #include "command/ledger/open_ledger.h"
 #include "command/owner/declare.h"
 #include "command/owner/policy_file.h"
@@ -125,6 +126,40 @@ static json_t *warnings_of(const brume_policy_file *file)
     return all;
 }
 
+const char brume_no_budget_means[] =
+    "A unit's whole history has no budget: what it is promised beyond one window is the sum of what "
+    "was spent in all its windows, which has no end.";
+
+const char *brume_each_window(const brume_window_grid *grid, char text[BRUME_EACH_WINDOW])
+{
+    char length[BRUME_WINDOW_TEXT];
+    brume_window_length_text(grid, length);
+    bool plain = grid->length < BRUME_WINDOW_DAYS;
+    snprintf(text, BRUME_EACH_WINDOW, "%s%s",
+             plain                                 ? "each "
+             : grid->length == BRUME_WINDOW_VALUES ? "each of the "
+                                                   : "each window of ",
+             length);
+    return text;
+}
+
+void brume_write_window_terms(const brume_call *call, const brume_policy *policy,
+                              const brume_filter *window, bool no_budget)
+{
+    char each[BRUME_EACH_WINDOW], amount[BRUME_DECIMAL_TEXT], delta[BRUME_DECIMAL_TEXT];
+    if (!policy->window.place)
+        return;
+    brume_decimal_print(&window->epsilon, amount, sizeof amount);
+    brume_decimal_print(&window->delta, delta, sizeof delta);
+    bool pure = window->rule == BRUME_RULE_PURE;
+    fprintf(call->out, "  windows     %s%s%s: epsilon %s%s%s\n",
+            brume_each_window(&policy->window.grid, each), policy->window.column ? " of " : "",
+            policy->window.column ? policy->window.column : "", amount, pure ? "" : ", delta ",
+            pure ? "" : delta);
+    if (no_budget)
+        brume_write_wrapped(call->out, brume_no_budget_means, 2, 2);
+}
+
 void brume_write_table_policies(const brume_call *call, const brume_tables *tables)
 {
     for (size_t i = 0; i < tables->count; i++) {
@@ -138,10 +173,25 @@ void brume_write_table_policies(const brume_call *call, const brume_tables *tabl
                     policy->parent_column);
         else
             fprintf(call->out, "    unit        %s\n", policy->unit ? policy->unit : "row");
+        if (policy->window.place)
+            fprintf(call->out, "    window      %s\n",
+                    policy->window.place == BRUME_WINDOW_BY_LINK    ? "that of the link"
+                    : policy->window.place == BRUME_WINDOW_TIMELESS ? "none"
+                                                                    : policy->window.column);
         if (policy->table_rows)
             fprintf(call->out, "    max rows    %llu   (rows of one unit in the table)\n",
                     (unsigned long long)policy->table_rows);
     }
+}
+
+static void write_budget(FILE *out, const brume_typed_budget *typed, const brume_filter *filter)
+{
+    if (typed->epsilon)
+        fprintf(out, "  budget      epsilon %s%s%s, rule %s\n", typed->epsilon,
+                typed->delta ? ", delta " : "", typed->delta ? typed->delta : "",
+                brume_rule_word(filter->rule));
+    else
+        fprintf(out, "  budget      none, rule %s\n", brume_rule_word(filter->rule));
 }
 
 static brume_status write_registered_tables(brume_call *call, const brume_policy_file *file,
@@ -150,6 +200,9 @@ static brume_status write_registered_tables(brume_call *call, const brume_policy
                                             brume_error *error)
 {
     const brume_policy *first = file->tables->list[0].policy;
+    for (size_t i = 1; i < file->tables->count && !first->window.column; i++)
+        if (file->tables->list[i].policy->window.column)
+            first = file->tables->list[i].policy;
     const json_t *one = json_array_get(json_object_get(policy, "tables"), 0);
     json_t *warnings = warnings_of(file);
     if (!warnings)
@@ -169,9 +222,9 @@ static brume_status write_registered_tables(brume_call *call, const brume_policy
             brume_plain(call), file->tables->count);
     fprintf(call->out, "  adjacency   %s\n", brume_adjacency_word(registration->adjacency));
     brume_write_ceilings(call->out, first->max_groups, first->max_rows, first->limits_fixed);
-    fprintf(call->out, "  budget      epsilon %s%s%s, rule %s\n\n", typed->epsilon,
-            typed->delta ? ", delta " : "", typed->delta ? typed->delta : "",
-            brume_rule_word(registration->filter->rule));
+    write_budget(call->out, typed, registration->filter);
+    brume_write_window_terms(call, first, registration->window_budget, registration->no_budget);
+    fputc('\n', call->out);
     brume_write_table_policies(call, file->tables);
     brume_write_warnings(call, warnings);
     json_decref(warnings);
@@ -242,27 +295,50 @@ static brume_status enter(brume_call *call, const brume_policy_file *file,
     return status;
 }
 
+/* Nothing protects the rows of such a table where whole histories have no budget. */
+static brume_status check_timeless(const brume_policy_file *file, brume_error *error)
+{
+    for (size_t i = 0; i < file->tables->count; i++)
+        if (file->tables->list[i].policy->window.place == BRUME_WINDOW_TIMELESS)
+            return brume_fail(error, BRUME_EPOLICY, "give a budget for whole histories",
+                              "'budget: none', and the table '%s' is in no window: nothing would "
+                              "protect it",
+                              file->tables->list[i].name);
+    return BRUME_OK;
+}
+
+/* Until every scan is cut to the windows that are paid, nobody may spend from windows. */
+static brume_status check_enforced(const brume_typed_budgets *budgets, brume_error *error)
+{
+    return budgets->has_windows ? brume_fail(error, BRUME_EUNSUPPORTED, "leave --window out",
+                                             "datasets with windows cannot be registered yet")
+                                : BRUME_OK;
+}
+
 static brume_status register_file(brume_call *call, const brume_policy_file *file,
-                                  const brume_typed_budget *budget, const char *cap,
+                                  const brume_typed_budgets *budgets, const char *cap,
                                   brume_error *error)
 {
     const char *word = brume_call_text(&file->call, "adjacency");
     const char *version = brume_call_text(&file->call, "data-version"), *password = NULL;
     brume_adjacency adjacency = BRUME_ADD_REMOVE;
-    brume_filter filter;
     if (word && !brume_adjacency_parse(word, &adjacency))
         return brume_fail(error, BRUME_EARGUMENT, "add-remove or replace", "'adjacency' is '%s'",
                           word);
     BRUME_TRY(check_sources(file, error));
     BRUME_TRY(find_password(file, &password, error));
-    BRUME_TRY(
-        brume_typed_budget_filter(budget, brume_call_text(&file->call, "rule"), &filter, error));
+    if (budgets->no_budget)
+        BRUME_TRY(check_timeless(file, error));
+    BRUME_TRY(check_enforced(budgets, error));
     json_t *policy = brume_tables_to_json(file->tables);
     brume_registration registration = {.name = brume_call_operand(call, 0),
                                        .password = password,
                                        .data_version = version ? version : "",
                                        .adjacency = adjacency,
-                                       .filter = &filter,
+                                       .filter = &budgets->whole,
+                                       .window_budget = budgets->has_windows ? &budgets->window
+                                                                             : NULL,
+                                       .no_budget = budgets->no_budget,
                                        .cap = cap,
                                        .policy = policy,
                                        .new_budget = brume_call_has(call, "new-budget") ||
@@ -270,7 +346,8 @@ static brume_status register_file(brume_call *call, const brume_policy_file *fil
     brume_status status = policy ? enter(call, file, &registration, error)
                                  : brume_no_memory(error, NULL);
     if (status == BRUME_OK)
-        status = write_registered_tables(call, file, &registration, budget, policy, error);
+        status =
+            write_registered_tables(call, file, &registration, &budgets->typed[0], policy, error);
     json_decref(policy);
     return status;
 }
@@ -278,19 +355,22 @@ static brume_status register_file(brume_call *call, const brume_policy_file *fil
 static brume_status register_policy(brume_call *call, brume_error *error)
 {
     brume_policy_file *file = NULL;
-    brume_typed_budget budget = {0}, most = {0};
+    brume_typed_budget most = {0};
+    brume_typed_budgets budgets = {0};
     BRUME_TRY(check_options(call, error));
     brume_status status = brume_policy_file_open(call->command, brume_call_operand(call, 0),
                                                  brume_call_text(call, "policy"), &file, error);
     if (status == BRUME_OK)
-        status = brume_typed_budget_read(brume_call_text(&file->call, "budget"), "budget", &budget,
-                                         error);
+        status = brume_typed_budgets_read(brume_call_text(&file->call, "budget"),
+                                          file->window_budget, brume_call_text(&file->call, "rule"),
+                                          &budgets, error);
     if (status == BRUME_OK && brume_call_text(&file->call, "cap"))
         status = brume_typed_cap_read(brume_call_text(&file->call, "cap"), &most, error);
     if (status == BRUME_OK)
-        status = register_file(call, file, &budget, most.epsilon, error);
+        status = register_file(call, file, &budgets, most.epsilon, error);
     brume_policy_file_close(file);
-    free(budget.text);
+    free(budgets.typed[0].text);
+    free(budgets.typed[1].text);
     free(most.text);
     return status;
 }
@@ -334,14 +414,18 @@ static brume_status check_public(const brume_call *call, brume_error *error)
     if (!is_public && !brume_call_has(call, "budget"))
         return brume_fail(error, BRUME_EARGUMENT, "there is no default: write --budget epsilon=E",
                           "'--budget' is missing");
+    if (brume_call_has(call, "window") != brume_call_has(call, "window-budget"))
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "--window 'COLUMN LENGTH' and --window-budget epsilon=E go together",
+                          "'--%s' is missing",
+                          brume_call_has(call, "window") ? "window-budget" : "window");
     return BRUME_OK;
 }
 
 /* ---- writing ---- */
 
 static void write_terms(const brume_call *call, const brume_policy *policy,
-                        const brume_filter *filter, brume_adjacency adjacency,
-                        const brume_typed_budget *typed)
+                        const brume_typed_budgets *budgets, brume_adjacency adjacency)
 {
     FILE *out = call->out;
     if (policy->is_public) {
@@ -351,17 +435,16 @@ static void write_terms(const brume_call *call, const brume_policy *policy,
     fprintf(out, "  unit        %s\n", policy->unit ? policy->unit : "row (every row is a person)");
     fprintf(out, "  adjacency   %s\n", brume_adjacency_word(adjacency));
     brume_write_ceilings(out, policy->max_groups, policy->max_rows, policy->limits_fixed);
-    fprintf(out, "  budget      epsilon %s%s%s, rule %s\n", typed->epsilon,
-            typed->delta ? ", delta " : "", typed->delta ? typed->delta : "",
-            brume_rule_word(filter->rule));
+    write_budget(out, &budgets->typed[0], &budgets->whole);
+    brume_write_window_terms(call, policy, &budgets->window, budgets->no_budget);
 }
 
 /* What was registered, in text or JSON. */
 static brume_status write_registered(brume_call *call, const brume_policy *policy,
-                                     const brume_filter *filter, brume_adjacency adjacency,
-                                     const brume_typed_budget *typed,
+                                     const brume_typed_budgets *budgets, brume_adjacency adjacency,
                                      const brume_description *found, brume_error *error)
 {
+    const brume_typed_budget *typed = &budgets->typed[0];
     json_t *json = brume_policy_to_json(policy),
            *warnings = brume_source_warnings(found, policy->is_public);
     brume_status status = json && warnings ? BRUME_OK : brume_no_memory(error, NULL);
@@ -370,7 +453,7 @@ static brume_status write_registered(brume_call *call, const brume_policy *polic
                 brume_call_operand(call, 0), brume_plain(call), policy->column_count,
                 policy->location);
         brume_write_format(call, policy->location, policy->options);
-        write_terms(call, policy, filter, adjacency, typed);
+        write_terms(call, policy, budgets, adjacency);
         fputc('\n', call->out);
         status = brume_write_columns(call, json, error);
         brume_write_warnings(call, warnings);
@@ -378,16 +461,20 @@ static brume_status write_registered(brume_call *call, const brume_policy *polic
         status = brume_call_write_json(
             call,
             json_pack(
-                "{s:s,s:s,s:s,s:s?,s:s,s:O,s:O,s:{s:s?,s:s?},s:O,s:o,s:O}", "dataset",
-                brume_call_operand(call, 0), "rule", brume_rule_word(filter->rule), "adjacency",
-                brume_adjacency_word(adjacency), "unit",
+                "{s:s,s:s,s:s,s:s?,s:s,s:O,s:O,s:{s:s?,s:s?},s:O,s:o,s:O,s:O*,s:o*}", "dataset",
+                brume_call_operand(call, 0), "rule", brume_rule_word(budgets->whole.rule),
+                "adjacency", brume_adjacency_word(adjacency), "unit",
                 policy->is_public ? NULL
                 : policy->unit    ? policy->unit
                                   : "row",
                 "source", policy->location, "max_groups", json_object_get(json, "max_groups"),
                 "max_rows", json_object_get(json, "max_rows"), "budget", "epsilon", typed->epsilon,
                 "delta", typed->delta, "columns", json_object_get(json, "columns"), "format",
-                brume_format_to_json(policy->location, policy->options), "warnings", warnings),
+                brume_format_to_json(policy->location, policy->options), "warnings", warnings,
+                "window", json_object_get(json, "window"), "window_budget",
+                budgets->has_windows ? json_pack("{s:s,s:s?}", "epsilon", budgets->typed[1].epsilon,
+                                                 "delta", budgets->typed[1].delta)
+                                     : NULL),
             error);
     }
     json_decref(json);
@@ -396,9 +483,10 @@ static brume_status write_registered(brume_call *call, const brume_policy *polic
 }
 
 static brume_status record(brume_call *call, const brume_policy *policy,
-                           const brume_found_source *found, const brume_filter *filter,
+                           const brume_found_source *found, const brume_typed_budgets *budgets,
                            brume_adjacency adjacency, brume_error *error)
 {
+    BRUME_TRY(check_enforced(budgets, error));
     const char *version = brume_call_text(call, "data-version");
     const char *cap = brume_call_text(call, "cap");
     json_t *json = brume_policy_to_json(policy);
@@ -418,7 +506,10 @@ static brume_status record(brume_call *call, const brume_policy *policy,
                                        .whole_mark_count = found->marks.whole_count,
                                        .data_version = version ? version : "",
                                        .adjacency = adjacency,
-                                       .filter = filter,
+                                       .filter = &budgets->whole,
+                                       .window_budget = budgets->has_windows ? &budgets->window
+                                                                             : NULL,
+                                       .no_budget = budgets->no_budget,
                                        .cap = most.epsilon,
                                        .policy = json,
                                        .new_budget = brume_call_has(call, "new-budget")};
@@ -443,15 +534,13 @@ static brume_status run(brume_call *call, brume_error *error)
         return brume_fail(error, BRUME_EARGUMENT, "add-remove or replace", "'--adjacency' is '%s'",
                           word);
     BRUME_TRY(check_public(call, error));
-    brume_typed_budget budget = {0};
-    brume_filter filter;
+    brume_typed_budgets budgets = {0};
     brume_found_source found = {0};
     brume_policy *policy = NULL;
     /* A public table is never charged: the ledger wants a budget, it gets one nobody can spend. */
-    brume_status status =
-        brume_typed_budget_read(is_public ? "epsilon=1e-60" : typed, "budget", &budget, error);
-    if (status == BRUME_OK)
-        status = brume_typed_budget_filter(&budget, brume_call_text(call, "rule"), &filter, error);
+    brume_status status = brume_typed_budgets_read(is_public ? "epsilon=1e-60" : typed,
+                                                   brume_call_text(call, "window-budget"),
+                                                   brume_call_text(call, "rule"), &budgets, error);
     if (status == BRUME_OK)
         status = find_source(call, &found, error);
     if (status == BRUME_OK)
@@ -460,13 +549,13 @@ static brume_status run(brume_call *call, brume_error *error)
     if (status == BRUME_OK)
         status = declare(call, policy, error);
     if (status == BRUME_OK)
-        status = record(call, policy, &found, &filter, adjacency, error);
+        status = record(call, policy, &found, &budgets, adjacency, error);
     if (status == BRUME_OK)
-        status =
-            write_registered(call, policy, &filter, adjacency, &budget, &found.description, error);
+        status = write_registered(call, policy, &budgets, adjacency, &found.description, error);
     brume_policy_close(policy);
     brume_found_source_clear(&found);
-    free(budget.text);
+    free(budgets.typed[0].text);
+    free(budgets.typed[1].text);
     return status;
 }
 
@@ -501,7 +590,10 @@ const brume_command brume_command_register = {
                       .optional = true)),
     BRUME_OPTIONS(
         BRUME_OPTION(TEXT, "unit", "COLUMN|row", "the column that says whose row it is, or row"),
-        BRUME_OPTION(TEXT, "budget", "epsilon=E[,delta=D]", "what may be spent in all"),
+        BRUME_OPTION(TEXT, "budget", "epsilon=E[,delta=D]|none",
+                     "what may be spent on a unit's whole history; none: with windows only"),
+        BRUME_OPTION(TEXT, "window-budget", "epsilon=E[,delta=D]",
+                     "with --window: what may be spent on a unit's rows of one window"),
         BRUME_OPTION(CHOICE, "rule", "RULE",
                      "how charges add up; approximate where delta is given, else pure",
                      .choices = rules),

@@ -57,3 +57,25 @@ brume_status brume_typed_cap_read(const char *typed, brume_typed_budget *out, br
     BRUME_TRY(brume_typed_budget_read(typed, "cap", out, error));
     return brume_decimal_parse(out->epsilon, &checked, error);
 }
+
+brume_status brume_typed_budgets_read(const char *whole, const char *window, const char *rule,
+                                      brume_typed_budgets *out, brume_error *error)
+{
+    out->no_budget = strcmp(whole, "none") == 0;
+    out->has_windows = window != NULL;
+    if (out->no_budget && !window)
+        return brume_fail(error, BRUME_EPOLICY,
+                          "give a budget, or windows with a budget for each: --window, "
+                          "--window-budget",
+                          "'--budget none' without windows: nothing would protect the dataset");
+    if (window) {
+        BRUME_TRY(brume_typed_budget_read(window, "window-budget", &out->typed[1], error));
+        BRUME_TRY(brume_typed_budget_filter(&out->typed[1], rule, &out->window, error));
+    }
+    if (out->no_budget) {
+        out->whole = out->window;
+        return BRUME_OK;
+    }
+    BRUME_TRY(brume_typed_budget_read(whole, "budget", &out->typed[0], error));
+    return brume_typed_budget_filter(&out->typed[0], rule, &out->whole, error);
+}

@@ -21,8 +21,7 @@ static brume_where where_of(const brume_call *call)
     return strcmp(word, "engine") == 0 ? BRUME_WHERE_ENGINE : BRUME_WHERE_BRUME;
 }
 
-/* The seconds of "90m", "12h" or "7d"; negative: it is none. */
-static double seconds_of(const char *age)
+double brume_age_seconds(const char *age)
 {
     static const struct {
         const char *unit;
@@ -47,7 +46,7 @@ brume_payment brume_call_payment(const brume_call *call)
                              .where = where_of(call),
                              .windows = brume_call_text(call, "windows"),
                              .fresh = brume_call_has(call, "fresh"),
-                             .max_age = age ? seconds_of(age) : 0,
+                             .max_age = age ? brume_age_seconds(age) : 0,
                              .elsewhere = call->host ? call->host->elsewhere : NULL};
     size_t typed = brume_call_times(call, "limit");
     for (size_t i = 0; i < typed && i < BRUME_TYPED_LIMITS; i++)
@@ -71,7 +70,7 @@ brume_status brume_call_check_price(const brume_call *call, brume_error *error)
         return brume_fail(error, BRUME_EARGUMENT, "ask in several queries",
                           "'--limit' is given more than %d times", BRUME_TYPED_LIMITS);
     const char *age = brume_call_text(call, "max-age");
-    if (age && seconds_of(age) < 0)
+    if (age && brume_age_seconds(age) < 0)
         return brume_fail(error, BRUME_EARGUMENT, "such as 90m, 12h or 7d",
                           "'--max-age' must be a number of minutes, hours or days");
     bool typed = brume_call_has(call, "epsilon") || brume_call_has(call, "rho");

@@ -29,6 +29,9 @@
                  "of a table that grows, read these windows alone and pay for no others: a range " \
                  "of days (weeks, months ...), one of them, or undated")
 
+/* The seconds of "90m", "12h" or "7d"; negative: it is none. */
+double brume_age_seconds(const char *age);
+
 /* --limit. */
 #define BRUME_LIMIT_OPTION                                                                         \
     BRUME_OPTION(TEXT, "limit", "[COLUMN=]T",                                                      \

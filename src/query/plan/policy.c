@@ -361,6 +361,39 @@ brume_status brume_policy_set_window(brume_policy *policy, const char *place, co
     return BRUME_OK;
 }
 
+brume_status brume_policy_keep_window(brume_policy *policy, const brume_policy *before,
+                                      brume_error *error)
+{
+    const brume_policy_window *old = &before->window;
+    brume_policy_window made = *old;
+    brume_policy_column *column = NULL;
+    if (!old->place)
+        return BRUME_OK;
+    made.column = NULL;
+    made.values = NULL;
+    made.grid.value_count = 0;
+    if (old->column) {
+        BRUME_TRY(policy_named(policy, old->column, &column, error));
+        if (old->grid.length != BRUME_WINDOW_VALUES)
+            BRUME_TRY(check_window_column(column, &old->grid, false, error));
+        made.column = strdup(column->name);
+    }
+    made.values = calloc(old->grid.value_count + 1, sizeof *made.values);
+    bool good = made.values && (!column || made.column);
+    for (size_t i = 0; good && i < old->grid.value_count; i++) {
+        good = (made.values[i] = strdup(old->values[i])) != NULL;
+        made.grid.value_count += good;
+    }
+    made.grid.values = (const char *const *)made.values;
+    if (!good) {
+        clear_window(&made);
+        return brume_no_memory(error, "a policy");
+    }
+    clear_window(&policy->window);
+    policy->window = made;
+    return BRUME_OK;
+}
+
 bool brume_policy_same_grid(const brume_policy *a, const brume_policy *b)
 {
     const brume_window_grid *one = &a->window.grid, *two = &b->window.grid;

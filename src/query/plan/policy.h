@@ -150,6 +150,12 @@ BRUME_MUST_USE brume_status brume_policy_set_window(brume_policy *policy, const 
                                                     const char *length, const char *offset,
                                                     brume_error *error);
 
+/* The windows that it had before its columns were declared anew, with the values of that time.
+ * EUNKNOWN, EARGUMENT: the column is gone, or has no windows any more. */
+BRUME_MUST_USE brume_status brume_policy_keep_window(brume_policy *policy,
+                                                     const brume_policy *before,
+                                                     brume_error *error);
+
 /* Is it the same grid? */
 bool brume_policy_same_grid(const brume_policy *a, const brume_policy *b);
 
