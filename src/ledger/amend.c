@@ -92,7 +92,7 @@ static brume_status amend_windows(brume_ledger *ledger, const brume_dataset *dat
                           brume_rule_word(dataset->filter.rule));
     BRUME_TRY(brume_filter_parse(filter, &whole, error));
     BRUME_TRY(brume_window_budget_check(now, dataset->no_budget ? NULL : &whole, error));
-    brume_window_sum limit = brume_window_limit(now), undated;
+    brume_window_sum limit = brume_window_sum_of_limit(now), undated;
     brume_window_runs runs = {0};
     BRUME_TRY(brume_window_pages_read(ledger, dataset->name, &runs, &undated, error));
     bool fits = true;
@@ -100,7 +100,7 @@ static brume_status amend_windows(brume_ledger *ledger, const brume_dataset *dat
         fits = fits && runs.list[i].spent.amount <= limit.amount &&
                runs.list[i].spent.delta <= limit.delta;
     brume_window_runs_free(&runs);
-    brume_window_sum whole_limit = brume_window_limit(&whole);
+    brume_window_sum whole_limit = brume_window_sum_of_limit(&whole);
     fits = fits && (dataset->no_budget ||
                     (undated.amount <= whole_limit.amount && undated.delta <= whole_limit.delta));
     if (!fits)

@@ -12,7 +12,24 @@ static brume_status out_of_memory(brume_error *error)
     return brume_fail(error, BRUME_EMEMORY, NULL, "exporting the ledger: out of memory");
 }
 
-static brume_status add_rows(brume_ledger *ledger, json_t *rows, brume_error *error)
+/* What was asked, with its salt, into the row of a charge that has it still. */
+static brume_status add_text(brume_ledger *ledger, uint64_t id, json_t *entry, brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT salt, body FROM wording WHERE reservation = ?1", "i",
+                                  (int64_t)id));
+    brume_status status = brume_store_step(ledger, statement, &found, error);
+    if (status == BRUME_OK && found &&
+        (json_object_set_new(entry, "salt", json_string(brume_store_text(statement, 0))) != 0 ||
+         json_object_set_new(entry, "text", json_string(brume_store_text(statement, 1))) != 0))
+        status = out_of_memory(error);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static brume_status add_rows(brume_ledger *ledger, bool texts, json_t *rows, brume_error *error)
 {
     sqlite3_stmt *statement = NULL;
     BRUME_TRY(brume_journal_read(ledger, 1, &statement, error));
@@ -27,17 +44,21 @@ static brume_status add_rows(brume_ledger *ledger, json_t *rows, brume_error *er
             status = out_of_memory(error);
             break;
         }
+        if (texts && ledger->schema >= 5 && strcmp(row.kind, "reserve") == 0)
+            status = add_text(ledger, row.id, entry, error);
+        if (status != BRUME_OK)
+            break;
     }
     sqlite3_finalize(statement);
     return status;
 }
 
-brume_status brume_ledger_export(brume_ledger *ledger, json_t **out, brume_error *error)
+brume_status brume_ledger_export(brume_ledger *ledger, bool texts, json_t **out, brume_error *error)
 {
     json_t *rows = json_array();
     if (!rows)
         return out_of_memory(error);
-    brume_status status = add_rows(ledger, rows, error);
+    brume_status status = add_rows(ledger, texts, rows, error);
     json_t *result = status == BRUME_OK ? json_pack("{s:s,s:i,s:O}", "format", format_name,
                                                     "version", ledger->schema, "rows", rows)
                                         : NULL;

@@ -74,14 +74,19 @@ static json_t *asked(brume_ledger *ledger, const history_told *row, const json_t
         return NULL;
     json_t *typed = json_object_get(words, "typed"), *normal = json_object_get(words, "sql");
     bool both = json_is_string(typed);
+    json_t *gone = words ? NULL : json_string("(redacted)");
     json_t *entry = json_pack("{s:I,s:s,s:s,s:O?,s:o,s:s,s:O*}", "id", row->id, "time", row->time,
-                              "dataset", row->dataset, "sql", both ? typed : normal, "cost",
-                              cost_to_json(price), "state", row->state, "user",
+                              "dataset", row->dataset, "sql",
+                              gone   ? gone
+                              : both ? typed
+                                     : normal,
+                              "cost", cost_to_json(price), "state", row->state, "user",
                               json_object_get(body, "user"));
     bool good = entry && (!both || json_object_set(entry, "normal", normal) == 0) &&
                 (words || json_object_set_new(entry, "redacted", json_true()) == 0) &&
                 add_windows(ledger, row->dataset, charge, entry);
     json_decref(words);
+    json_decref(gone);
     if (!good) {
         json_decref(entry);
         return NULL;

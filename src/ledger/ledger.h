@@ -336,7 +336,7 @@ BRUME_MUST_USE brume_status brume_ledger_least_left(brume_ledger *ledger,
  * that is NULL is everything. Reservations, with the SQL as it was typed and, where that is another
  * text, "normal", where a user asked also "user", of a stream also "progress":{"asked","hits"}, of
  * a dataset with windows also "windows":{"ranges","undated","count","price"}; where the text was
- * redacted "sql" is null and "redacted" true;
+ * redacted "sql" is "(redacted)" and "redacted" true;
  * amendments (state "amended", "changes") and refused registrations under its name (state
  * "refused"), both without SQL and cost. BRUME_EDAMAGED if a row is not what brume writes. */
 BRUME_MUST_USE brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset,
@@ -366,8 +366,9 @@ BRUME_MUST_USE brume_status brume_ledger_backup(brume_ledger *ledger, const char
                                                 brume_ledger_report *report, brume_error *error);
 
 /* The whole journal as JSON: {"format","version","rows":[{"id","time","kind","body","hash"}]}. A
- * third party can recompute the chain and re-account every charge from it. */
-BRUME_MUST_USE brume_status brume_ledger_export(brume_ledger *ledger, json_t **out,
+ * third party can recompute the chain and re-account every charge from it. With `texts` the row of
+ * a charge also has "text", what was asked, and "salt": its "wording" is SHA-256 of both. */
+BRUME_MUST_USE brume_status brume_ledger_export(brume_ledger *ledger, bool texts, json_t **out,
                                                 brume_error *error);
 
 /* The recorded answer of a charge, word by word as its hash in the journal is of:

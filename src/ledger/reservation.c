@@ -123,9 +123,9 @@ static brume_status charge_windows(brume_ledger *ledger, const brume_dataset *da
                           "rows outside all windows are read, and nothing protects them");
     char price[BRUME_CHARGE_TEXT], sum[BRUME_WINDOW_SUM_TEXT];
     BRUME_TRY(brume_filter_check(&dataset->window_budget, charge->window_price, error));
-    const brume_window_sum asked = brume_window_price(charge->window_price);
-    const brume_window_sum limits[] = {brume_window_limit(&dataset->window_budget),
-                                       brume_window_limit(&dataset->filter)};
+    const brume_window_sum asked = brume_window_sum_of_price(charge->window_price);
+    const brume_window_sum limits[] = {brume_window_sum_of_limit(&dataset->window_budget),
+                                       brume_window_sum_of_limit(&dataset->filter)};
     brume_window_run lacking = {0};
     brume_window_sum fullest = {0, 0};
     brume_status status = brume_window_pages_charge(ledger, dataset->name, charge->windows, &asked,
@@ -597,7 +597,10 @@ brume_status brume_ledger_recall_reservation(brume_ledger *ledger, uint64_t id, 
         status = recall_by(ledger, "answer_key IN (?1, ?2)", key, NULL, &found, when, error);
     if (status == BRUME_OK && !found)
         status = brume_fail(error, BRUME_EUNKNOWN, "its price stays spent",
-                            "charge %llu has no recorded answer", (unsigned long long)id);
+                            strncmp(key, "redacted.", 9) == 0
+                                ? "the answer of charge %llu was redacted"
+                                : "charge %llu has no recorded answer",
+                            (unsigned long long)id);
     if (status == BRUME_OK)
         status = read_charged(ledger, id, names, error);
     free(key);

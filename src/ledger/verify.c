@@ -391,8 +391,9 @@ static const char *replay_windows(replay *all, const json_t *dataset, const json
         brume_charge_parse(price_text, &price, NULL) != BRUME_OK ||
         brume_window_set_from_json(list, &set, NULL) != BRUME_OK || price.rule != budget.rule)
         wrong = "a charge of windows cannot be read";
-    const brume_window_sum limit = brume_window_limit(&budget), whole = brume_window_limit(filter);
-    const brume_window_sum asked = brume_window_price(&price);
+    const brume_window_sum limit = brume_window_sum_of_limit(&budget),
+                           whole = brume_window_sum_of_limit(filter);
+    const brume_window_sum asked = brume_window_sum_of_price(&price);
     if (!wrong && (!brume_window_runs_fit(&windows->runs, &set, &asked, &limit, &lacking) ||
                    (set.undated && (windows->undated.amount + asked.amount > whole.amount ||
                                     windows->undated.delta + asked.delta > whole.delta))))
@@ -662,7 +663,8 @@ static bool amended_windows_fit(replay *all, const json_t *dataset, const char *
     if (!window || brume_filter_parse(window, &budget, NULL) != BRUME_OK ||
         brume_filter_parse(state, &whole, NULL) != BRUME_OK)
         return false;
-    const brume_window_sum limit = brume_window_limit(&budget), most = brume_window_limit(&whole);
+    const brume_window_sum limit = brume_window_sum_of_limit(&budget),
+                           most = brume_window_sum_of_limit(&whole);
     bool fits = json_is_true(json_object_get(dataset, "no_budget")) ||
                 (spent->undated.amount <= most.amount && spent->undated.delta <= most.delta);
     for (size_t i = 0; i < spent->runs.count; i++)

@@ -50,7 +50,7 @@ brume_status brume_ledger_name_windows(brume_ledger *ledger, const char *dataset
 static brume_status list_runs(const brume_dataset *dataset, const brume_window_runs *runs,
                               const brume_window_grid *grid, json_t *list, brume_error *error)
 {
-    const brume_window_sum limit = brume_window_limit(&dataset->window_budget);
+    const brume_window_sum limit = brume_window_sum_of_limit(&dataset->window_budget);
     for (size_t i = runs->count; i-- > 0;) {
         const brume_window_run *run = &runs->list[i];
         char first[BRUME_WINDOW_LABEL], last[BRUME_WINDOW_LABEL];
@@ -74,7 +74,7 @@ brume_status brume_ledger_windows(brume_ledger *ledger, const brume_dataset *dat
     brume_window_sum undated = {0, 0};
     brume_window_grid grid;
     const char **values = NULL;
-    const brume_window_sum whole = brume_window_limit(&dataset->filter);
+    const brume_window_sum whole = brume_window_sum_of_limit(&dataset->filter);
     if (!made.runs || !brume_dataset_grid(dataset->policy, &grid, &values)) {
         json_decref(made.runs);
         return no_memory(error);
@@ -108,8 +108,8 @@ brume_status brume_ledger_least_left(brume_ledger *ledger, const brume_dataset *
                                      const brume_window_set *set, brume_charge *least,
                                      brume_error *error)
 {
-    const brume_window_sum limits[] = {brume_window_limit(&dataset->window_budget),
-                                       brume_window_limit(&dataset->filter)};
+    const brume_window_sum limits[] = {brume_window_sum_of_limit(&dataset->window_budget),
+                                       brume_window_sum_of_limit(&dataset->filter)};
     const brume_window_sum nothing = {0, 0};
     brume_window_runs runs = {0};
     brume_window_sum undated = {0, 0};

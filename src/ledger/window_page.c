@@ -58,12 +58,12 @@ static brume_u128 units_down(const brume_decimal *x)
     return units > most_limit ? most_limit : units;
 }
 
-brume_window_sum brume_window_price(const brume_charge *price)
+brume_window_sum brume_window_sum_of_price(const brume_charge *price)
 {
     return (brume_window_sum){units_up(&price->amount), units_up(&price->delta)};
 }
 
-brume_window_sum brume_window_limit(const brume_filter *budget)
+brume_window_sum brume_window_sum_of_limit(const brume_filter *budget)
 {
     return (brume_window_sum){units_down(&budget->limit), units_down(&budget->limit_delta)};
 }

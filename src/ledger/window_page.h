@@ -35,8 +35,8 @@ typedef struct brume_window_runs {
 void brume_window_runs_free(brume_window_runs *runs);
 
 /* A price, rounded up; what a filter's sums may reach, rounded down. */
-brume_window_sum brume_window_price(const brume_charge *price);
-brume_window_sum brume_window_limit(const brume_filter *budget);
+brume_window_sum brume_window_sum_of_price(const brume_charge *price);
+brume_window_sum brume_window_sum_of_limit(const brume_filter *budget);
 
 /* What a limit has left above a sum, as a charge. */
 BRUME_MUST_USE brume_status brume_window_left(brume_rule rule, const brume_window_sum *limit,

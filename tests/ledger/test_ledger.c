@@ -276,7 +276,7 @@ static void an_export_is_continued_by_the_ledger_but_not_by_another(void **state
     register_dataset(other, "visits", "1", NULL);
     assert_ok(reserve(ledger, "visits", "0.1", "key", &id, &error));
     json_t *export = NULL;
-    assert_ok(brume_ledger_export(ledger, &export, &error));
+    assert_ok(brume_ledger_export(ledger, false, &export, &error));
     assert_ok(reserve(ledger, "visits", "0.1", "key", &id, &error));
     assert_ok(brume_ledger_verify_against(ledger, export, &error));
     assert_fails(brume_ledger_verify_against(other, export, &error), BRUME_EDAMAGED);

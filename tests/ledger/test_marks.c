@@ -66,7 +66,7 @@ static void a_refusal_says_the_same_whatever_the_reason_and_is_journaled(void **
     assert_true(json_is_null(json_object_get(event, "cost")));
     json_decref(history);
     json_t *export = NULL;
-    assert_ok(brume_ledger_export(ledger, &export, &error));
+    assert_ok(brume_ledger_export(ledger, false, &export, &error));
     assert_int_equal(json_array_size(json_object_get(export, "rows")), 1 + 1 + 4);
     char *text = json_dumps(export, JSON_COMPACT);
     assert_null(strstr(text, "data/new"));
@@ -138,7 +138,7 @@ static void an_export_shows_neither_marks_nor_their_hashes(void **state)
     assert_ok(register_marked(ledger, "a", "glob:/a/*", "path:/a/ada-lovelace.csv",
                               "contents:7:0badcafe", false, &error));
     json_t *export = NULL;
-    assert_ok(brume_ledger_export(ledger, &export, &error));
+    assert_ok(brume_ledger_export(ledger, false, &export, &error));
     brume_ledger_close(ledger);
     char *text = json_dumps(export, JSON_COMPACT);
     json_decref(export);

@@ -140,7 +140,7 @@ static void budgets_answers_and_exports_go_on_after_it(void **state)
     char *key = NULL;
     copy_old(&where);
     assert_ok(brume_ledger_open(where.path, BRUME_LEDGER_READ, &ledger, &error));
-    assert_ok(brume_ledger_export(ledger, &export, &error));
+    assert_ok(brume_ledger_export(ledger, false, &export, &error));
     brume_ledger_close(ledger);
     assert_int_equal(read_texts(&where, "SELECT answer_key FROM answer LIMIT 1", &key, 1), 1);
     assert_ok(brume_ledger_open(where.path, BRUME_LEDGER_WRITE, &ledger, &error));
@@ -249,7 +249,7 @@ static void schema_3_goes_on_and_takes_users(void **state)
     copy_file(BRUME_TEST_DATA "/schema-3.db", &where);
     assert_ok(brume_ledger_open(where.path, BRUME_LEDGER_READ, &ledger, &error));
     assert_ok(brume_ledger_verify(ledger, &report, &error)); /* read as it is: nobody is a user */
-    assert_ok(brume_ledger_export(ledger, &export, &error));
+    assert_ok(brume_ledger_export(ledger, false, &export, &error));
     assert_ok(brume_ledger_users(ledger, 0, &users, &error));
     assert_int_equal(json_array_size(users), 0);
     json_decref(users);
@@ -293,7 +293,7 @@ static void schema_4_goes_on_and_finds_its_answers(void **state)
     assert_ok(brume_ledger_verify(ledger, &report, &error)); /* read as it is */
     assert_int_equal(report.rows, 30);
     assert_int_equal(report.answers, 8);
-    assert_ok(brume_ledger_export(ledger, &export, &error));
+    assert_ok(brume_ledger_export(ledger, false, &export, &error));
     assert_ok(brume_ledger_recall(ledger, keys[0], &answer, NULL, &error));
     assert_non_null(answer);
     json_decref(answer);

@@ -140,7 +140,7 @@ static void no_secret_is_in_the_journal_or_an_export(void **state)
     json_t *export = NULL, *users = NULL;
     add_with(ledger, "alice", BRUME_ROLE_ANALYST, NULL, NULL, NULL, token);
     assert_ok(brume_ledger_rotate_token(ledger, "alice", -1, token, &error));
-    assert_ok(brume_ledger_export(ledger, &export, &error));
+    assert_ok(brume_ledger_export(ledger, false, &export, &error));
     assert_ok(brume_ledger_users(ledger, now(), &users, &error));
     char *text = json_dumps(export, 0), *listed = json_dumps(users, 0);
     size_t count = read_texts(place_of(state),

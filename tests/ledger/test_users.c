@@ -160,7 +160,7 @@ static void a_backup_is_the_ledger_of_one_moment_and_goes_on(void **state)
     make_place(&copy);
     assert_ok(brume_ledger_backup(ledger, copy.path, &report, &error));
     assert_int_equal(report.reservations, 1);
-    assert_ok(brume_ledger_export(ledger, &export, &error));
+    assert_ok(brume_ledger_export(ledger, false, &export, &error));
     assert_fails(brume_ledger_backup(ledger, copy.path, &report, &error), BRUME_EPOLICY);
     assert_ok(reserve(ledger, "visits", "0.1", "b", &id, &error));
     brume_ledger *restored = open_ledger(&copy);

@@ -1,7 +1,13 @@
-/* brume ledger verify, export, backup: the ledger as a whole. */
+/* brume ledger verify, export, backup, find, redact: the ledger as a whole. */
 #include "command/command.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/frame/wrap.h"
 #include "command/ledger/open_ledger.h"
+#include "ledger/redact.h"
 
 /* ---- verify ---- */
 
@@ -70,7 +76,7 @@ static brume_status run_export(brume_call *call, brume_error *error)
     brume_ledger *ledger = NULL;
     json_t *export = NULL;
     BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
-    BRUME_TRY(brume_ledger_export(ledger, &export, error));
+    BRUME_TRY(brume_ledger_export(ledger, brume_call_has(call, "texts"), &export, error));
     return brume_call_write_json(call, export, error); /* an export is JSON, asked for or not */
 }
 
@@ -80,8 +86,11 @@ const brume_command brume_command_ledger_export = {
     .description =
         "One JSON object with every row of the journal and its hash, from which anybody can "
         "recompute the chain and every charge. Keep one somewhere else: 'ledger verify --against' "
-        "compares. It holds no data and no answers, but every query text.",
-    BRUME_OPTIONS(BRUME_LEDGER_OPTION),
+        "compares. It holds no data and no answers. Texts of queries may name people, and what is "
+        "exported cannot be redacted any more: without --texts it has salted hashes of those that "
+        "were asked since the ledger has schema 5.",
+    BRUME_OPTIONS(BRUME_FLAG("texts", "also what was asked, with the salts of its hashes"),
+                  BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES("ledger export"),
     .run = run_export,
 };
@@ -123,4 +132,132 @@ const brume_command brume_command_ledger_backup = {
     BRUME_OPTIONS(BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES("ledger backup copy.db"),
     .run = run_backup,
+};
+
+/* ---- find ---- */
+
+static void write_found(const brume_call *call, const json_t *found)
+{
+    const json_t *charges = json_object_get(found, "charges");
+    const json_t *elsewhere = json_object_get(found, "elsewhere");
+    size_t i = 0;
+    json_t *one = NULL;
+    if (json_array_size(charges) == 0)
+        fprintf(call->out, "no charge has it\n");
+    json_array_foreach (charges, i, one) {
+        const json_t *in = json_object_get(one, "in");
+        const char *sql = json_string_value(json_object_get(one, "sql"));
+        fprintf(call->out, "%lld  %.19s  %s%s%s\n",
+                (long long)json_integer_value(json_object_get(one, "id")),
+                json_string_value(json_object_get(one, "time")),
+                json_string_value(json_array_get(in, 0)), json_array_size(in) > 1 ? ", " : "",
+                json_array_size(in) > 1 ? json_string_value(json_array_get(in, 1)) : "");
+        fputs("    ", call->out);
+        brume_write_wrapped(call->out, sql ? sql : "(redacted)", 4, 4);
+    }
+    json_array_foreach (elsewhere, i, one)
+        fprintf(call->out, "row %lld of the journal, '%s', has it too, and cannot be redacted\n",
+                (long long)json_integer_value(json_object_get(one, "id")),
+                json_string_value(json_object_get(one, "kind")));
+}
+
+static brume_status run_find(brume_call *call, brume_error *error)
+{
+    brume_ledger *ledger = NULL;
+    json_t *found = NULL;
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
+    BRUME_TRY(brume_ledger_find(ledger, brume_call_operand(call, 0), &found, error));
+    if (call->json)
+        return brume_call_write_json(call, found, error);
+    write_found(call, found);
+    json_decref(found);
+    return BRUME_OK;
+}
+
+const brume_command brume_command_ledger_find = {
+    .name = "ledger find",
+    .summary = "find the charges whose texts or answers have a word",
+    .description =
+        "Looks for a text, such as a person's name, in every query as it was typed and as it was "
+        "understood, and in every recorded answer. The case of letters does not matter. 'ledger "
+        "redact' takes what it finds out.",
+    BRUME_OPERANDS(BRUME_OPERAND(TEXT, "TEXT", "what to look for")),
+    BRUME_OPTIONS(BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES("ledger find 'Ann Lee'"),
+    .run = run_find,
+};
+
+/* ---- redact ---- */
+
+enum { MOST_CHARGES = 1000 };
+
+/* "41,57" */
+static brume_status read_charges(const char *typed, uint64_t *charges, size_t *count,
+                                 brume_error *error)
+{
+    *count = 0;
+    for (const char *at = typed;; at++) {
+        char *end = NULL;
+        errno = 0;
+        unsigned long long id = *at >= '1' && *at <= '9' ? strtoull(at, &end, 10) : 0;
+        if (id == 0 || errno || id > INT64_MAX || (*end && *end != ','))
+            return brume_fail(error, BRUME_EARGUMENT, "write their numbers with commas: 41,57",
+                              "'%s' are no charges", typed);
+        if (*count == MOST_CHARGES)
+            return brume_fail(error, BRUME_EARGUMENT, "redact them in several turns",
+                              "more than %d charges at once", MOST_CHARGES);
+        charges[(*count)++] = id;
+        at = end;
+        if (!*at)
+            return BRUME_OK;
+    }
+}
+
+static const char not_reached[] =
+    "not reached: exports and backups that were made before now, ~/.brume_history of who typed it, "
+    "and the log of a proxy";
+
+static brume_status run_redact(brume_call *call, brume_error *error)
+{
+    uint64_t charges[MOST_CHARGES];
+    brume_ledger *ledger = NULL;
+    brume_ledger_report report = {0};
+    const char *reason = brume_call_text(call, "reason");
+    brume_redaction wanted = {charges, 0, brume_call_has(call, "answers"), reason};
+    size_t redacted = 0;
+    if (!reason)
+        return brume_fail(error, BRUME_EARGUMENT, "such as --reason 'request 12'; name nobody",
+                          "'--reason' is missing: the journal keeps why");
+    BRUME_TRY(read_charges(brume_call_operand(call, 0), charges, &wanted.count, error));
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error));
+    BRUME_TRY(brume_ledger_redact(ledger, &wanted, &redacted, error));
+    BRUME_TRY(brume_ledger_verify(ledger, &report, error));
+    if (call->json)
+        return brume_call_write_json(
+            call,
+            json_pack("{s:I,s:b,s:b,s:I,s:s}", "redacted", (json_int_t)redacted, "answers",
+                      wanted.answers, "holds", 1, "rows", (json_int_t)report.rows, "not_reached",
+                      not_reached + strlen("not reached: ")),
+            error);
+    fprintf(call->out, "redacted %zu charge%s; the ledger holds: %llu rows\n", redacted,
+            plural(redacted), (unsigned long long)report.rows);
+    brume_write_wrapped(call->out, not_reached, 0, 2);
+    return BRUME_OK;
+}
+
+const brume_command brume_command_ledger_redact = {
+    .name = "ledger redact",
+    .summary = "take what was asked out of the ledger",
+    .description =
+        "Deletes the texts of charges, and with --answers what was answered, from the ledger's file "
+        "and its log. What was paid stays, and nothing is refunded; the hash chain, earlier exports "
+        "and every sum still hold, and 'history' shows (redacted). The question has no recorded "
+        "answer any more: asked again it is paid.\n\nRows from before schema 5 hold their texts "
+        "themselves: they are restated without them, keep their hashes, and a row of the journal "
+        "says so. 'ledger find' says which charges have a name.",
+    BRUME_OPERANDS(BRUME_OPERAND(TEXT, "ID[,ID]...", "the numbers of charges")),
+    BRUME_OPTIONS(BRUME_OPTION(TEXT, "reason", "TEXT", "for the journal; it stays: name nobody"),
+                  BRUME_FLAG("answers", "also what was answered"), BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES("ledger redact 41,57 --reason 'request 12' --answers"),
+    .run = run_redact,
 };

@@ -119,8 +119,9 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_charged
     brume_marks marks = {0};
     BRUME_TRY(open_source(question->policies[0], question->datasets[0]->password, &engine, error));
     brume_status status = brume_engine_marks(engine, 0, false, &marks, error);
+    /* what was typed is in the charge's text, which can be redacted; events cannot */
     json_t *events = release->events ? json_deep_copy(release->events)
-                                     : json_pack("[{s:s}]", "release", release->what);
+                                     : json_pack("[{s:s}]", "release", "statistic");
     brume_ledger_charge charges = {.dataset = question->datasets[0]->name,
                                    .price = charge,
                                    .stated = question->datasets[0]->stated,
