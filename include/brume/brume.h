@@ -64,6 +64,7 @@
 #include <brume/synthetic/schema.h>
 #include <brume/synthetic/small_database.h>
 #include <brume/synthetic/synthetic.h>
+#include <brume/synthetic/tree.h>
 #include <brume/synthetic/universe.h>
 #include <brume/synthetic/workload.h>
 #include <brume/synthetic/workload_text.h>

@@ -1,0 +1,33 @@
+/* Where the mechanism of brume/synthetic/tree.h meets data: for its tests. */
+#ifndef BRUME_SYNTHETIC_TREE_H
+#define BRUME_SYNTHETIC_TREE_H
+
+#include <brume/synthetic/tree.h>
+
+/* One draw: numbers that depend on rows go in, what is released comes out. There are no others. */
+typedef struct brume_tree_draw {
+    bool is_score;      /* scores, in steps of 1/16 record; else counts */
+    bool is_laplace;    /* else Gaussian, of standard deviation `scale` */
+    double scale;       /* in the same steps */
+    double sensitivity; /* of all numbers together, in steps: the L2 norm squared; L1 for Laplace */
+    double cost_upper;  /* in mu^2, or epsilon */
+} brume_tree_draw;
+
+/* Who draws. The library's own adds exact noise and chooses by permute-and-flip; a test looks at
+ * the true numbers instead, and answers as it likes. */
+typedef struct brume_tree_source {
+    void *context;
+    brume_status (*add)(void *context, const brume_tree_draw *draw, int64_t *values, size_t n,
+                        brume_error *error);
+    /* Choose one of n by scores of that sensitivity, at that epsilon. */
+    brume_status (*choose)(void *context, double epsilon, double sensitivity, const double *scores,
+                           size_t n, size_t *index, brume_error *error);
+} brume_tree_source;
+
+/* brume_tree_run with another source; `bits` are for what is post-processing. */
+BRUME_MUST_USE brume_status brume_tree_run_on(const brume_tree_question *question,
+                                              const uint16_t *const *data, uint64_t n,
+                                              const brume_tree_source *source, brume_bits *bits,
+                                              brume_tree_result *result, brume_error *error);
+
+#endif
