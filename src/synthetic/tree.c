@@ -567,6 +567,8 @@ static brume_status refit(tree_run *all, bool is_last, brume_error *error)
                                    &report, error));
     all->result.converged = report.converged;
     double most = fmin(fmax(all->result.records, MODEL_ROWS), MODEL_ROWS_MOST);
+    if (all->source && all->source->model_rows > 0)
+        most = (double)all->source->model_rows;
     return draw_rows(all, is_last ? all->options->rows : (uint64_t)most, error);
 }
 
@@ -1506,11 +1508,15 @@ brume_status brume_tree_run_on(const brume_tree_question *question, const uint16
                                brume_tree_result *result, brume_error *error)
 {
     tree_run all;
+    own_source own = {bits, question->options.adjacency};
+    brume_tree_source used = *source;
     BRUME_TRY(check(question, error));
+    if (!used.add)
+        used = (brume_tree_source){source->model_rows, &own, own_add, own_choose};
     begin(question, &all);
     all.data = data;
     all.n = n;
-    all.source = source;
+    all.source = &used;
     all.bits = bits;
     return hand_over(&all, run_all(&all, error), result);
 }
@@ -1519,8 +1525,7 @@ brume_status brume_tree_run(const brume_tree_question *question, const uint16_t 
                             uint64_t n, brume_bits *bits, brume_tree_result *result,
                             brume_error *error)
 {
-    own_source own = {bits, question->options.adjacency};
-    const brume_tree_source source = {&own, own_add, own_choose};
+    const brume_tree_source source = {0};
     return brume_tree_run_on(question, data, n, &source, bits, result, error);
 }
 

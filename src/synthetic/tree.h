@@ -13,9 +13,10 @@ typedef struct brume_tree_draw {
     double cost_upper;  /* in mu^2, or epsilon */
 } brume_tree_draw;
 
-/* Who draws. The library's own adds exact noise and chooses by permute-and-flip; a test looks at
- * the true numbers instead, and answers as it likes. */
+/* Who draws. The library's own (add is NULL) adds exact noise and chooses by permute-and-flip; a
+ * test looks at the true numbers instead, and answers as it likes. */
 typedef struct brume_tree_source {
+    uint64_t model_rows; /* that stand for the model between rounds; 0: as many as it takes */
     void *context;
     brume_status (*add)(void *context, const brume_tree_draw *draw, int64_t *values, size_t n,
                         brume_error *error);
