@@ -35,7 +35,7 @@ typedef struct schema_column {
 
 struct brume_schema {
     size_t count;
-    schema_column columns[BRUME_UNIVERSE_COLUMNS];
+    schema_column columns[BRUME_SCHEMA_COLUMNS];
 };
 
 brume_status brume_schema_open(brume_schema **out, brume_error *error)
@@ -106,9 +106,9 @@ static brume_status check_name(const brume_schema *schema, const char *name, bru
     for (size_t i = 0; i < schema->count; i++)
         if (strcmp(schema->columns[i].name, name) == 0)
             return brume_fail(error, BRUME_EARGUMENT, NULL, "the column '%s' is there twice", name);
-    if (schema->count == BRUME_UNIVERSE_COLUMNS)
+    if (schema->count == BRUME_SCHEMA_COLUMNS)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "more than %d columns",
-                          BRUME_UNIVERSE_COLUMNS);
+                          BRUME_SCHEMA_COLUMNS);
     return BRUME_OK;
 }
 
@@ -225,7 +225,7 @@ bool brume_schema_has_bins(const brume_schema *schema, size_t column)
 brume_status brume_schema_universe(const brume_schema *schema, brume_universe *out,
                                    brume_error *error)
 {
-    uint32_t sizes[BRUME_UNIVERSE_COLUMNS];
+    uint32_t sizes[BRUME_SCHEMA_COLUMNS];
     for (size_t i = 0; i < schema->count; i++)
         sizes[i] = brume_schema_size(schema, i);
     return brume_universe_make(sizes, schema->count, out, error);

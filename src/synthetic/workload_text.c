@@ -199,7 +199,7 @@ static brume_status line_column(statement_line *line, size_t *column, brume_erro
         return line_expected(line, "a column", error);
     size_t found = brume_schema_find(schema, token->text);
     if (found == SIZE_MAX) {
-        const char *names[BRUME_UNIVERSE_COLUMNS];
+        const char *names[BRUME_SCHEMA_COLUMNS];
         size_t count = brume_schema_columns(schema);
         for (size_t i = 0; i < count; i++)
             names[i] = brume_schema_name(schema, i);
@@ -455,7 +455,9 @@ enum { MOST_BRACKETS = 16 }; /* within each other: each takes a byte for every c
 typedef struct text_reader {
     statement_line line;
     brume_universe universe;
-    brume_workload *workload;
+    brume_workload *workload; /* NULL: tables are read */
+    brume_tree_table *tables;
+    size_t table_count, table_room;
     uint64_t dense; /* cells of all dense queries so far */
     size_t boxes;
     int depth; /* brackets that are open */
@@ -482,9 +484,39 @@ static brume_status check_boxes(text_reader *all, double boxes, brume_error *err
 
 /* ---- marginals ---- */
 
+/* A table of the workload; `columns` in any order. */
+static brume_status add_table(text_reader *all, const size_t *columns, size_t count,
+                              brume_error *error)
+{
+    if (count < 1 || count > BRUME_TREE_WIDEST)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "take the method mwem",
+                          "line %zu, column %zu: a table of %zu columns, the method tree takes 1 "
+                          "to %d",
+                          all->statement.line, all->statement.place, count, BRUME_TREE_WIDEST);
+    if (all->table_count == all->table_room) {
+        size_t room = all->table_room ? 2 * all->table_room : 16;
+        brume_tree_table *tables = realloc(all->tables, room * sizeof *tables);
+        if (!tables)
+            return brume_no_memory(error, "a workload");
+        all->tables = tables;
+        all->table_room = room;
+    }
+    brume_tree_table *one = &all->tables[all->table_count++];
+    *one = (brume_tree_table){.columns = count, .weight = 1};
+    for (size_t i = 0; i < count; i++) { /* in their order */
+        size_t at = i;
+        for (; at > 0 && one->column[at - 1] > columns[i]; at--)
+            one->column[at] = one->column[at - 1];
+        one->column[at] = (uint16_t)columns[i];
+    }
+    return BRUME_OK;
+}
+
 static brume_status add_marginal(text_reader *all, const size_t *columns, size_t count,
                                  brume_error *error)
 {
+    if (!all->workload)
+        return add_table(all, columns, count, error);
     double cells = 1, queries = (double)brume_workload_size(all->workload);
     for (size_t i = 0; i < count; i++)
         cells *= all->universe.size[columns[i]];
@@ -501,7 +533,7 @@ static brume_status add_marginal(text_reader *all, const size_t *columns, size_t
 
 static brume_status read_marginal(text_reader *all, brume_error *error)
 {
-    size_t columns[BRUME_UNIVERSE_COLUMNS], count = 0;
+    size_t columns[BRUME_SCHEMA_COLUMNS], count = 0;
     do {
         if (count > 0)
             BRUME_TRY(line_step(&all->line, error)); /* over the comma */
@@ -520,7 +552,7 @@ static brume_status read_marginal(text_reader *all, brume_error *error)
 
 static brume_status read_marginals(text_reader *all, brume_error *error)
 {
-    size_t columns = all->universe.columns, chosen[BRUME_UNIVERSE_COLUMNS];
+    size_t columns = all->universe.columns, chosen[BRUME_SCHEMA_COLUMNS];
     const brume_token *token = &all->line.next;
     double number, count = 1;
     if (!(token->kind == BRUME_TOKEN_WORD && brume_schema_number(token->text, &number) &&
@@ -842,19 +874,86 @@ static brume_status read_statement(text_reader *all, brume_error *error)
         &all->line, "total, histogram, marginal, marginals, prefixes, ranges, count or sum", error);
 }
 
+static brume_status read_tables(text_reader *all, brume_error *error);
+
 static brume_status read_lines(text_reader *all, brume_error *error)
 {
     do {
         BRUME_TRY(line_step(&all->line, error));
         if (all->line.next.kind == BRUME_TOKEN_END)
             continue;
-        BRUME_TRY(read_statement(all, error));
+        BRUME_TRY(all->workload ? read_statement(all, error) : read_tables(all, error));
         if (all->line.next.kind != BRUME_TOKEN_END)
             return line_expected(&all->line, "the end of the line", error);
     } while (token_next_line(all->line.tokens));
-    if (brume_workload_size(all->workload) == 0)
+    if (all->workload ? brume_workload_size(all->workload) == 0 : all->table_count == 0)
         return brume_fail(error, BRUME_EARGUMENT, "for example: marginals 2",
                           "a workload without queries");
+    return BRUME_OK;
+}
+
+/* ---- tables ---- */
+
+static int by_columns(const void *a, const void *b)
+{
+    const brume_tree_table *x = a, *y = b;
+    if (x->columns != y->columns)
+        return x->columns < y->columns ? -1 : 1;
+    for (size_t i = 0; i < x->columns; i++)
+        if (x->column[i] != y->column[i])
+            return x->column[i] < y->column[i] ? -1 : 1;
+    return 0;
+}
+
+/* `marginal A, B weight 2`: the tables and, behind them, what they count for. */
+static brume_status read_tables(text_reader *all, brume_error *error)
+{
+    brume_token word = all->line.next;
+    size_t first = all->table_count;
+    double weight;
+    all->statement = word;
+    BRUME_TRY(line_step(&all->line, error));
+    if (token_is(&word, "marginal"))
+        BRUME_TRY(read_marginal(all, error));
+    else if (token_is(&word, "marginals"))
+        BRUME_TRY(read_marginals(all, error));
+    else
+        return brume_fail(error, BRUME_EUNSUPPORTED, "take the method mwem",
+                          "line %zu, column %zu: the method tree takes marginal and marginals, "
+                          "not '%s'",
+                          word.line, word.place, word.text);
+    if (!token_is(&all->line.next, "weight"))
+        return BRUME_OK;
+    BRUME_TRY(line_step(&all->line, error));
+    const brume_token *number = &all->line.next;
+    if (number->kind != BRUME_TOKEN_WORD || !brume_schema_number(number->text, &weight) ||
+        !(weight >= 1e-6 && weight <= 1e6))
+        return line_expected(&all->line, "a weight from 1e-6 to 1e6", error);
+    for (size_t i = first; i < all->table_count; i++)
+        all->tables[i].weight = weight;
+    return line_step(&all->line, error);
+}
+
+brume_status brume_workload_parse_tables(const brume_schema *schema, const char *text,
+                                         brume_tree_table **out, size_t *count, brume_error *error)
+{
+    brume_tokens tokens = {.text = text, .line = 1};
+    text_reader all = {.line = {.schema = schema, .tokens = &tokens}};
+    all.universe.columns = brume_schema_columns(schema);
+    brume_status status = read_lines(&all, error);
+    if (status != BRUME_OK) {
+        free(all.tables);
+        return status;
+    }
+    qsort(all.tables, all.table_count, sizeof *all.tables, by_columns);
+    size_t kept = 0;
+    for (size_t i = 0; i < all.table_count; i++)
+        if (kept > 0 && by_columns(&all.tables[kept - 1], &all.tables[i]) == 0)
+            all.tables[kept - 1].weight += all.tables[i].weight;
+        else
+            all.tables[kept++] = all.tables[i];
+    *out = all.tables;
+    *count = kept;
     return BRUME_OK;
 }
 

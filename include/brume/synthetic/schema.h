@@ -23,7 +23,8 @@
 extern "C" {
 #endif
 
-enum { BRUME_SCHEMA_VALUES = 1 << 20, BRUME_SCHEMA_TEXT = 32 };
+/* A universe has fewer columns: BRUME_UNIVERSE_COLUMNS. */
+enum { BRUME_SCHEMA_COLUMNS = 128, BRUME_SCHEMA_VALUES = 1 << 20, BRUME_SCHEMA_TEXT = 32 };
 
 typedef struct brume_schema brume_schema;
 
@@ -34,7 +35,7 @@ BRUME_API void brume_schema_close(brume_schema *schema);
 /* Add a column of labels, or of bins; `other`: see 3. Names and labels are copied.
  * Errors: BRUME_EARGUMENT for a name that is empty or there already, no labels or more than
  * BRUME_SCHEMA_VALUES, a label that is empty or there twice (as in 2), bounds that are not finite
- * or not low < high, no bins; more than BRUME_UNIVERSE_COLUMNS columns. BRUME_EMEMORY. */
+ * or not low < high, no bins; more than BRUME_SCHEMA_COLUMNS columns. BRUME_EMEMORY. */
 BRUME_API BRUME_MUST_USE brume_status brume_schema_add_labels(brume_schema *schema,
                                                               const char *name,
                                                               const char *const *labels,

@@ -30,6 +30,7 @@
 #define BRUME_WORKLOAD_TEXT_H
 
 #include <brume/synthetic/schema.h>
+#include <brume/synthetic/tree.h>
 #include <brume/synthetic/workload.h>
 
 #ifdef __cplusplus
@@ -51,6 +52,16 @@ enum {
 BRUME_API BRUME_MUST_USE brume_status brume_workload_parse(const brume_schema *schema,
                                                            const char *text, brume_workload **out,
                                                            brume_error *error);
+
+/* The tables of a workload, for the method tree: `marginal` and `marginals` only, each with `weight
+ * W` behind it if it is to count for more or less than 1. Columns ascend; a table that is there
+ * twice has the sum of its weights. Free *out with free. Errors: as above; BRUME_EUNSUPPORTED for
+ * other statements and more than BRUME_TREE_WIDEST columns. */
+BRUME_API BRUME_MUST_USE brume_status brume_workload_parse_tables(const brume_schema *schema,
+                                                                  const char *text,
+                                                                  brume_tree_table **out,
+                                                                  size_t *count,
+                                                                  brume_error *error);
 
 #ifdef __cplusplus
 }

@@ -44,9 +44,10 @@ static void write_cost(brume_call *call, const json_t *answer)
 static void write_plan(brume_call *call, const json_t *answer)
 {
     const json_t *events = json_object_get(answer, "events");
-    fprintf(call->out, "  table     columns %zu, cells %lld, queries %lld; by %s, %s\n",
+    fprintf(call->out, "  table     columns %zu, cells %s, %s %lld; by %s, %s\n",
             json_array_size(json_object_get(answer, "columns")),
-            (long long)json_integer_value(json_object_get(answer, "universe")),
+            brume_shortest(number_of(answer, "universe")).text,
+            json_object_get(answer, "noise") ? "tables" : "queries",
             (long long)json_integer_value(json_object_get(answer, "queries")),
             json_string_value(json_object_get(answer, "method")),
             json_string_value(json_object_get(answer, "adjacency")));
@@ -91,6 +92,53 @@ static void write_errors(brume_call *call, const json_t *answer)
                 brume_rounded_up(number_of(exact, "error_of_rows")).text);
 }
 
+/* The method tree: what is known before, or of the rows. */
+static void write_tree(brume_call *call, const json_t *answer, bool dry)
+{
+    const json_t *noise = json_object_get(answer, "noise");
+    const json_t *cells = json_object_get(answer, "cells_at_gain");
+    FILE *out = call->out;
+    double bar = number_of(answer, "bar"), mean = number_of(answer, "mean_error");
+    if (dry) {
+        fprintf(out, "  noise     %s on a count of one column, about %s on one of a chosen table\n",
+                brume_rounded_up(number_of(noise, "columns")).text,
+                brume_rounded_up(number_of(noise, "tables")).text);
+        if (isfinite(number_of(noise, "scores")))
+            fprintf(out, "  choice    %lld tables are scored, each within about %s records\n",
+                    (long long)json_integer_value(json_object_get(answer, "scored")),
+                    brume_rounded_up(number_of(noise, "scores")).text);
+        for (size_t i = 0; i < json_array_size(cells); i++)
+            fprintf(out, "            a gain of %g %% of the records pays for %s cells\n",
+                    100 * number_of(json_array_get(cells, i), "gain"),
+                    brume_shortest(number_of(json_array_get(cells, i), "cells")).text);
+        if (isfinite(bar))
+            fprintf(out, "  bars      about %s records above the error of each table\n",
+                    brume_rounded_up(bar).text);
+        return;
+    }
+    if (json_is_true(json_object_get(answer, "only_columns")))
+        fprintf(out, "  only single columns are modelled: the noise is too large for tables\n");
+    fprintf(out, "  records   %s (%s)\n", brume_shortest(number_of(answer, "records")).text,
+            json_string_value(json_object_get(answer, "records_known")));
+    fprintf(out, "  model     %lld tables in %lld rounds, %s cells%s\n",
+            (long long)json_integer_value(json_object_get(answer, "chosen")),
+            (long long)json_integer_value(json_object_get(answer, "rounds")),
+            brume_shortest(number_of(answer, "model_cells")).text,
+            json_is_true(json_object_get(answer, "converged")) ? "" : "; the fit was stopped");
+    double records = number_of(answer, "records");
+    if (isfinite(mean))
+        fprintf(out,
+                "  error     a table of the rows is %.2f %% of the records off, on average "
+                "(± %.2f)\n",
+                100 * fmax(mean, 0) / records, 100 * number_of(answer, "mean_error_off") / records);
+    if (isfinite(number_of(answer, "median_bar")))
+        fprintf(out,
+                "            half of the tables are at most %.2f %% off; all bars hold at %s "
+                "%%\n",
+                100 * number_of(answer, "median_bar") / records,
+                brume_rounded_up(100 * number_of(answer, "confidence")).text);
+}
+
 /* Every answer within so many records, by each method. */
 static void write_methods(brume_call *call, const json_t *methods)
 {
@@ -125,7 +173,9 @@ static brume_status write_report(brume_call *call, json_t *answer, brume_error *
                 (long long)json_integer_value(json_object_get(answer, "rows")), brume_plain(call),
                 brume_call_text(call, "output"));
     write_plan(call, answer);
-    if (!dry)
+    if (json_object_get(answer, "noise"))
+        write_tree(call, answer, dry);
+    else if (!dry)
         write_errors(call, answer);
     write_cost(call, answer);
     if (dry)
@@ -140,8 +190,8 @@ static brume_status write_report(brume_call *call, json_t *answer, brume_error *
 
 brume_status brume_synth_read_words(brume_call *call, brume_synth_words *out, brume_error *error)
 {
-    static const char *const others[] = {"epsilon", "delta",   "rho",      "ledger",
-                                         "output",  "dry-run", "workload", NULL};
+    static const char *const others[] = {"epsilon", "delta",    "rho",    "ledger", "output",
+                                         "dry-run", "workload", "tables", NULL};
     *out =
         (brume_synth_words){.source = brume_call_operand(call, 0),
                             .method = brume_call_text(call, "method"),
@@ -156,6 +206,8 @@ brume_status brume_synth_read_words(brume_call *call, brume_synth_words *out, br
                             .size = brume_call_count(call, "size", 0),
                             .rows = brume_call_count(call, "rows", 0),
                             .records = brume_call_count(call, "records", 0),
+                            .model_cells = brume_call_count(call, "model-cells", 0),
+                            .tables = brume_call_text(call, "tables"),
                             .alpha = brume_call_real(call, "alpha", 0.1),
                             .error_share = brume_call_real(call, "error-share", NAN),
                             .confidence = brume_call_real(call, "confidence", 0.95),
@@ -198,17 +250,20 @@ static brume_status produce(brume_call *call, brume_synth *synth, brume_ledger *
 {
     json_t *answer = NULL;
     brume_bits *bits = NULL;
-    double *rows = NULL;
+    brume_synth_rows rows = {0};
     BRUME_TRY(brume_synth_check_output(synth, error));
     BRUME_TRY(brume_call_open_bits(call, &bits, error));
     BRUME_TRY(
         file ? brume_synth_of_file(synth, file->path, file->format, bits, &rows, &answer, error)
              : brume_synth_charged(synth, ledger, bits, &rows, &answer, error));
-    brume_status status = brume_synth_write(synth, rows, error);
-    free(rows);
+    brume_status status = brume_synth_write(synth, &rows, error);
+    if (status == BRUME_OK && synth->words.tables)
+        status = brume_synth_tree_write_tables(synth, answer, error);
+    brume_synth_rows_clear(&rows);
     BRUME_TRY(brume_call_keep_json(call, answer, error));
     BRUME_TRY(status);
     json_object_del(answer, "cells");
+    json_object_del(answer, "values");
     if (json_object_set_new(answer, "output", json_string(synth->words.output)) != 0)
         return brume_no_memory(error, NULL);
     return write_report(call, answer, error);
@@ -270,8 +325,8 @@ static brume_status run(brume_call *call, brume_error *error)
 }
 
 static const char *const adjacencies[] = {"add-remove", "replace", NULL};
-static const char *const methods[] = {"mwem",     "pmw",       "small-db", "laplace",
-                                      "gaussian", "histogram", NULL};
+static const char *const methods[] = {"tree",    "mwem",     "pmw",       "small-db",
+                                      "laplace", "gaussian", "histogram", NULL};
 
 const brume_command brume_command_synth = {
     .name = "synth",
@@ -291,7 +346,10 @@ const brume_command brume_command_synth = {
         "prefixes A, ranges A, count CONDITION, sum NUMBER where CONDITION, ...; # begins a "
         "comment. A condition is comparisons (=, !=, <, >=, in (V, V), in V .. V, is other) joined by "
         "and, or.\n\n"
-        "mwem measures the worst answers again and again; pmw asks every query and pays for those "
+        "tree is for many columns: it chooses tables of two and three columns by noisy scores, "
+        "measures them at the resolution that the noise can bear, fits a model and draws rows from "
+        "it; a workload of it is marginals. Every table of the workload has a bar: how far the rows "
+        "that are written may be from the data, all bars at once at --confidence. mwem measures the worst answers again and again; pmw asks every query and pays for those "
         "that the histogram answers badly; small-db weighs all small databases, for tiny universes "
         "only; laplace and gaussian put noise on every answer and fit a histogram to them; "
         "histogram puts noise on every cell.\n\n"
@@ -307,7 +365,8 @@ const brume_command brume_command_synth = {
         BRUME_OPTION(TEXT, "workload", "marginals:K|FILE",
                      "the queries it is to answer well: marginals:2, marginals:1,3, or a file"),
         BRUME_OPTION(CHOICE, "method", "METHOD",
-                     "mwem, pmw, small-db, laplace, gaussian or histogram", .choices = methods),
+                     "tree, mwem, pmw, small-db, laplace, gaussian or histogram",
+                     .choices = methods),
         BRUME_OPTION(TEXT, "epsilon", "E", "the price of all of it; there is no default"),
         BRUME_OPTION(
             TEXT, "delta", "D",
@@ -328,11 +387,19 @@ const brume_command brume_command_synth = {
         BRUME_OPTION(TEXT, "other", "A,B,...",
                      "columns with a value of its own for what is missing or outside the domain"),
         BRUME_OPTION(COUNT, "rounds", "T",
-                     "of mwem: 10 unless typed; of the fit to noisy answers: 300",
+                     "of mwem: 10 unless typed; of the fit to noisy answers: 300; of tree: 4, or 6 "
+                     "where noise is fine",
                      BRUME_FROM_TO(1, 1 << 20)),
         BRUME_OPTION(REAL, "alpha", "A",
                      "pmw, small-db: the error aimed at, a share of the records; 0.1 unless typed",
                      BRUME_ABOVE_TO(0, 1)),
+        BRUME_OPTION(
+            COUNT, "model-cells", "N",
+            "tree: cells of the model at most; 2^18 unless typed, 2^20 where noise is fine",
+            BRUME_FROM_TO(1, 268435456)),
+        BRUME_OPTION(FILE, "tables", "FILE",
+                     "tree: a CSV file of the workload's tables with their bars, and of what was "
+                     "measured"),
         BRUME_OPTION(COUNT, "size", "M", "small-db: its records; else from --alpha",
                      BRUME_FROM_TO(1, 4096)),
         BRUME_OPTION(COUNT, "candidates", "C",
@@ -341,9 +408,11 @@ const brume_command brume_command_synth = {
         BRUME_OPTION(COUNT, "records", "N",
                      "a public estimate of the number of rows; else part of the price may buy one",
                      BRUME_FROM_TO(1, 8589934592.0)),
-        BRUME_OPTION(REAL, "error-share", "S",
-                     "share of the price that measures the worst error; mwem, pmw, small-db: 0.05",
-                     BRUME_FROM_TO(0, 0.5)),
+        BRUME_OPTION(
+            REAL, "error-share", "S",
+            "share of the price that measures the worst error, tree: of every table; tree, "
+            "mwem, pmw, small-db: 0.05",
+            BRUME_FROM_TO(0, 0.5)),
         BRUME_PROBABILITY_OPTION("confidence", "C", "of the error bound; 0.95 unless typed"),
         BRUME_OPTION(CHOICE, "adjacency", "WORD",
                      "the dataset's; add-remove without a ledger unless typed",
@@ -358,6 +427,9 @@ const brume_command brume_command_synth = {
         "synth people.csv --columns city,age --domain city=Lyon,Paris,Lille --bounds age=0..100 "
         "--workload marginals:1,2 --method mwem --epsilon 1 --rows 500 --output synthetic.csv "
         "--no-ledger",
+        "synth people.csv --columns city,age --domain city=Lyon,Paris,Lille --bounds age=0..100 "
+        "--workload marginals:2 --method tree --epsilon 1 --delta 1e-7 --rows 500 --output "
+        "rows.csv --tables bars.csv --no-ledger",
         "synth visits --columns ward,age --workload marginals:2 --method laplace --epsilon 0.5 --rows "
         "200 --output visits.parquet",
         "synth visits --columns ward,age --workload marginals:1 --method gaussian --epsilon 0.5 "

@@ -9,6 +9,7 @@
 
 #include <brume/account/account.h>
 #include <brume/decimal.h>
+#include <brume/noise/gaussian.h>
 
 #include "accountant/renyi/renyi.h"
 #include "base/error.h"
@@ -44,14 +45,20 @@ static double rho_lower_for(double epsilon, double delta)
     return low;
 }
 
-brume_status brume_synth_price(brume_synth *synth, bool takes_rho, brume_error *error)
+static brume_status check_price(const brume_synth_words *words, brume_error *error)
 {
-    double epsilon = 0, delta = 0;
-    const brume_synth_words *words = &synth->words;
     if (words->rho ? words->epsilon || words->delta : !words->epsilon)
         return brume_fail(error, BRUME_EARGUMENT, "there is no default: --epsilon 1",
                           words->rho ? "'--rho' is a price of its own, without the others"
                                      : "'--epsilon' is missing");
+    return BRUME_OK;
+}
+
+brume_status brume_synth_price(brume_synth *synth, bool takes_rho, brume_error *error)
+{
+    double epsilon = 0, delta = 0;
+    const brume_synth_words *words = &synth->words;
+    BRUME_TRY(check_price(words, error));
     if (!takes_rho && (words->rho || words->delta))
         return brume_fail(error, BRUME_EARGUMENT,
                           "or take the method mwem, pmw, gaussian or histogram",
@@ -73,6 +80,27 @@ brume_status brume_synth_price(brume_synth *synth, bool takes_rho, brume_error *
     synth->options.rho = rho_lower_for(epsilon, delta);
     if (!(synth->options.rho > 0))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'--delta' is too small");
+    return BRUME_OK;
+}
+
+/* The method tree: the analytic Gaussian's sigma for (epsilon, delta), or for rho; or epsilon. */
+brume_status brume_synth_tree_price(brume_synth *synth, brume_error *error)
+{
+    const brume_synth_words *words = &synth->words;
+    brume_tree_options *tree = &synth->tree.options;
+    double delta;
+    BRUME_TRY(check_price(words, error));
+    if (words->rho) {
+        double rho;
+        BRUME_TRY(read_decimal(words->rho, "rho", 10000, &rho, error));
+        return brume_gaussian_sigma_of_rho(rho, 1, &tree->sigma, error);
+    }
+    BRUME_TRY(read_decimal(words->epsilon, "epsilon", 700, &tree->epsilon, error));
+    if (!words->delta)
+        return BRUME_OK;
+    BRUME_TRY(read_decimal(words->delta, "delta", 0.5, &delta, error));
+    BRUME_TRY(brume_gaussian_sigma(tree->epsilon, delta, 1, &tree->sigma, error));
+    tree->epsilon = 0;
     return BRUME_OK;
 }
 

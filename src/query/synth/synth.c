@@ -267,7 +267,7 @@ brume_status brume_synth_schema(brume_synth *synth, brume_error *error)
     free(copy);
     for (size_t i = 0; status == BRUME_OK && i < sizeof named / sizeof *named; i++)
         status = check_names(synth, named[i].option, named[i].given, error);
-    if (status == BRUME_OK)
+    if (status == BRUME_OK && !synth->is_tree)
         status = brume_schema_universe(synth->schema, &synth->universe, error);
     return status;
 }
@@ -290,6 +290,12 @@ static const struct {
     {"gaussian", BRUME_SYNTHETIC_GAUSSIAN, true},
     {"histogram", BRUME_SYNTHETIC_HISTOGRAM, true},
 };
+
+/* Named apart: it makes no histogram. */
+static bool names_tree(const brume_synth_words *words)
+{
+    return words->method && strcmp(words->method, "tree") == 0;
+}
 
 /* ---- the workload ---- */
 
@@ -348,7 +354,10 @@ static brume_status read_workload(brume_synth *synth, brume_error *error)
     }
     brume_error inner = {0};
     brume_status status =
-        brume_workload_parse(synth->schema, synth->workload_text, &synth->workload, &inner);
+        synth->is_tree
+            ? brume_workload_parse_tables(synth->schema, synth->workload_text, &synth->tree_tables,
+                                          &synth->tree.tables, &inner)
+            : brume_workload_parse(synth->schema, synth->workload_text, &synth->workload, &inner);
     if (status != BRUME_OK)
         return brume_fail(error, status, inner.hint[0] ? inner.hint : NULL, "%s '%s': %s",
                           file ? "the workload" : "'--workload'", typed, inner.message);
@@ -378,6 +387,10 @@ static brume_status check_memory(double bytes, double cells, brume_error *error)
     double available = memory_available();
     if (available <= 0 || bytes <= 0.9 * available)
         return BRUME_OK;
+    if (cells == 0)
+        return brume_fail(error, BRUME_EOVERFLOW, "take a smaller --model-cells, or fewer --rows",
+                          "this needs up to %.3g GiB of memory, %.3g GiB are available",
+                          bytes * 0x1p-30, available * 0x1p-30);
     return brume_fail(error, BRUME_EOVERFLOW, "take fewer columns, or coarser domains",
                       "a universe of %.15g cells needs about %.3g GiB of memory, %.3g GiB are "
                       "available",
@@ -442,8 +455,19 @@ static brume_status read_plan(brume_synth *synth, brume_error *error)
 {
     size_t which = 0;
     if (!synth->words.method)
-        return brume_fail(error, BRUME_EARGUMENT, "for example --method mwem",
+        return brume_fail(error, BRUME_EARGUMENT, "for example --method tree",
                           "'--method' is missing");
+    synth->is_tree = names_tree(&synth->words);
+    if (!synth->is_tree && (synth->words.model_cells || synth->words.tables))
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "'--%s' is of the method tree",
+                          synth->words.tables ? "tables" : "model-cells");
+    if (synth->is_tree) {
+        BRUME_TRY(brume_synth_schema(synth, error));
+        BRUME_TRY(read_workload(synth, error));
+        BRUME_TRY(brume_synth_tree_open(synth, error));
+        BRUME_TRY(sum_rho(synth, error));
+        return check_memory(synth->bytes, 0, error);
+    }
     while (strcmp(methods[which].name, synth->words.method) != 0)
         which++; /* it is one of the choices */
     synth->options.method = methods[which].method;
@@ -479,6 +503,20 @@ void brume_synth_clear(brume_synth *synth)
     brume_schema_close(synth->schema);
     brume_policy_close(synth->policy);
     free(synth->workload_text);
+    free(synth->tree_tables);
+}
+
+void brume_synth_rows_clear(brume_synth_rows *rows)
+{
+    free(rows->cells);
+    brume_tree_result_clear(&rows->tree);
+    rows->cells = NULL;
+}
+
+/* The queries of the workload; its tables, under the method tree. */
+static size_t query_count(const brume_synth *synth)
+{
+    return synth->is_tree ? synth->tree.tables : brume_workload_size(synth->workload);
 }
 
 /* Everything that was asked but the price and the output, as one text; the caller frees it. */
@@ -487,7 +525,7 @@ static brume_status describe(const brume_synth *synth, char **what, brume_error 
     char digest[BRUME_DIGEST_TEXT];
     BRUME_TRY(brume_digest((const char *const *)&synth->workload_text, 1, digest, error));
     return asprintf(what, "synth --workload %s (%zu queries, %.16s)%s", synth->words.workload,
-                    brume_workload_size(synth->workload), digest, synth->words.others) < 0
+                    query_count(synth), digest, synth->words.others) < 0
                ? brume_no_memory(error, NULL)
                : BRUME_OK;
 }
@@ -495,6 +533,9 @@ static brume_status describe(const brume_synth *synth, char **what, brume_error 
 json_t *brume_synth_plan(const brume_synth *synth)
 {
     const brume_synthetic_options *options = &synth->options;
+    double universe = 1;
+    for (size_t i = 0; i < brume_schema_columns(synth->schema); i++)
+        universe *= brume_schema_size(synth->schema, i);
     json_t *columns = json_array(), *events = json_array();
     for (size_t i = 0; i < brume_schema_columns(synth->schema); i++)
         json_array_append_new(
@@ -509,23 +550,29 @@ json_t *brume_synth_plan(const brume_synth *synth)
     }
     const brume_synth_words *words = &synth->words;
     double epsilon = words->epsilon ? strtod(words->epsilon, NULL) : NAN;
-    return json_pack(
-        "{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:{s:o, s:o, s:o}, s:o, s:o}", "method", words->method,
+    json_t *plan = json_pack(
+        "{s:s, s:s, s:o, s:o, s:I, s:I, s:o, s:{s:o, s:o, s:o}, s:o, s:o}", "method", words->method,
         "adjacency", options->adjacency == BRUME_REPLACE ? "replace" : "add-remove", "columns",
-        columns, "universe", (json_int_t)synth->universe.cells, "queries",
-        (json_int_t)brume_workload_size(synth->workload), "rows", (json_int_t)synth->rows, "events",
+        columns, "universe",
+        universe < 0x1p53 ? json_integer((json_int_t)universe) : brume_json_real(universe),
+        "queries", (json_int_t)query_count(synth), "rows", (json_int_t)synth->rows, "events",
         events, "cost", "epsilon", brume_json_real(epsilon), "delta",
         brume_json_real(words->delta ? strtod(words->delta, NULL) : 0), "rho",
         brume_json_real(synth->rho_upper), "confidence", brume_json_real(words->confidence),
         "memory_bytes", brume_json_real(synth->bytes));
+    if (plan && synth->is_tree && brume_synth_tree_plan(synth, plan, NULL) != BRUME_OK) {
+        json_decref(plan);
+        return NULL;
+    }
+    return plan;
 }
 
 /* ---- the run ---- */
 
 /* ---- reading ---- */
 
-static brume_status find_columns(const brume_synth *synth, const brume_csv *csv, size_t *places,
-                                 brume_error *error)
+brume_status brume_synth_find_columns(const brume_synth *synth, const brume_csv *csv,
+                                      size_t *places, brume_error *error)
 {
     for (size_t c = 0; c < brume_schema_columns(synth->schema); c++)
         BRUME_TRY(brume_csv_find(csv, brume_schema_name(synth->schema, c), &places[c], error));
@@ -536,9 +583,9 @@ static brume_status find_columns(const brume_synth *synth, const brume_csv *csv,
 static brume_status check_file(const brume_synth *synth, const char *path, brume_error *error)
 {
     brume_csv *csv = NULL;
-    size_t places[BRUME_UNIVERSE_COLUMNS];
+    size_t places[BRUME_SCHEMA_COLUMNS];
     BRUME_TRY(brume_csv_open(path, synth->format, &csv, error));
-    brume_status status = find_columns(synth, csv, places, error);
+    brume_status status = brume_synth_find_columns(synth, csv, places, error);
     brume_csv_close(csv);
     return status;
 }
@@ -548,7 +595,7 @@ static brume_status count_rows(const brume_synth *synth, brume_csv *csv, double 
                                brume_error *error)
 {
     size_t places[BRUME_UNIVERSE_COLUMNS] = {0}, columns = brume_schema_columns(synth->schema);
-    BRUME_TRY(find_columns(synth, csv, places, error));
+    BRUME_TRY(brume_synth_find_columns(synth, csv, places, error));
     for (;;) {
         const char *texts[BRUME_UNIVERSE_COLUMNS];
         uint64_t cell;
@@ -581,13 +628,17 @@ brume_status brume_synth_counts(const brume_synth *synth, const char *path, doub
 /* Are the rows few enough to be kept on the ledger? A question of public numbers. */
 static bool is_kept(const brume_synth *synth)
 {
+    if (synth->is_tree)
+        return brume_synth_tree_is_kept(synth);
     return synth->rows <= MOST_KEPT || synth->universe.cells <= MOST_KEPT;
 }
 
 /* The rows of a kept answer, to be freed. BRUME_EDAMAGED if they are not there. */
-static brume_status recall(const brume_synth *synth, const json_t *answer, double **rows,
+static brume_status recall(const brume_synth *synth, const json_t *answer, brume_synth_rows *rows,
                            brume_error *error)
 {
+    if (synth->is_tree)
+        return brume_synth_tree_recall(synth, answer, rows, error);
     const json_t *cells = json_object_get(answer, "cells");
     if (!json_is_array(cells))
         return brume_fail(error, BRUME_EDAMAGED, NULL, "the recorded answer has no rows");
@@ -599,7 +650,7 @@ static brume_status recall(const brume_synth *synth, const json_t *answer, doubl
         if (cell < synth->universe.cells)
             made[cell] = (double)json_integer_value(json_array_get(cells, i + 1));
     }
-    *rows = made;
+    rows->cells = made;
     return BRUME_OK;
 }
 
@@ -676,7 +727,7 @@ static json_t *report_json(const brume_synth *synth, const brume_synthetic_repor
 }
 
 /* The host is told how far it is. */
-static void tell(const brume_synth *synth, const char *label, uint64_t done)
+void brume_synth_tell(const brume_synth *synth, const char *label, uint64_t done)
 {
     bool counted = synth->options.method != BRUME_SYNTHETIC_WEIGHTS;
     if (synth->words.progress)
@@ -685,12 +736,12 @@ static void tell(const brume_synth *synth, const char *label, uint64_t done)
 }
 
 /* False, that is, stop: after Ctrl-C. */
-static bool goes_on(void *context, uint64_t round, uint64_t rounds)
+bool brume_synth_goes_on(void *context, uint64_t round, uint64_t rounds)
 {
     (void)rounds;
     const brume_synth *synth = context;
     const brume_watch *watch = synth->words.watch;
-    tell(synth, synth->words.method, round);
+    brume_synth_tell(synth, synth->words.method, round);
     return !watch || !watch->stopped(watch->context);
 }
 
@@ -702,12 +753,12 @@ static brume_status run_in(const brume_synth *synth, const char *path, bool exac
     BRUME_TRY(brume_synth_counts(synth, path, space->counts, error));
     if (exact)
         BRUME_TRY(brume_workload_answer(synth->workload, space->counts, space->truth, error));
-    tell(synth, synth->words.method, 0);
-    options.progress = goes_on;
+    brume_synth_tell(synth, synth->words.method, 0);
+    options.progress = brume_synth_goes_on;
     options.progress_context = (void *)(uintptr_t)synth;
     brume_status status = brume_synthetic_histogram(synth->workload, &options, space->counts, bits,
                                                     space->weights, &report, error);
-    tell(synth, NULL, 0);
+    brume_synth_tell(synth, NULL, 0);
     BRUME_TRY(status);
     BRUME_TRY(brume_workload_answer(synth->workload, space->weights, space->of_weights, error));
     BRUME_TRY(brume_synthetic_rows(&synth->universe, space->weights, bits, synth->rows,
@@ -720,12 +771,14 @@ static brume_status run_in(const brume_synth *synth, const char *path, bool exac
     return BRUME_OK;
 }
 
-/* Read the CSV file, make the histogram, draw rows from it: (*rows)[cell] of them are in a cell, to
- * be freed. *answer gets the report and, if they are few enough to be kept, "cells": [cell, count,
- * ...], ascending. */
+/* Read the CSV file, make the histogram, draw rows from it. *answer gets the report and, if they
+ * are few enough to be kept, "cells": [cell, count, ...], ascending. */
 static brume_status make_rows(const brume_synth *synth, const char *path, bool exact,
-                              brume_bits *bits, double **rows, json_t **answer, brume_error *error)
+                              brume_bits *bits, brume_synth_rows *rows, json_t **answer,
+                              brume_error *error)
 {
+    if (synth->is_tree)
+        return brume_synth_tree_draw(synth, path, bits, rows, answer, error);
     size_t queries = brume_workload_size(synth->workload);
     synth_work space = {.counts = calloc(synth->universe.cells, sizeof(double)),
                         .weights = malloc(synth->universe.cells * sizeof(double)),
@@ -738,7 +791,7 @@ static brume_status make_rows(const brume_synth *synth, const char *path, bool e
     if (status == BRUME_OK)
         status = run_in(synth, path, exact, bits, &space, answer, error);
     if (status == BRUME_OK) {
-        *rows = space.counts; /* the rows drawn; the data are gone */
+        rows->cells = space.counts; /* the rows drawn; the data are gone */
     } else if (space.counts) {
         explicit_bzero(space.counts, synth->universe.cells * sizeof(double));
         free(space.counts);
@@ -752,8 +805,8 @@ static brume_status make_rows(const brume_synth *synth, const char *path, bool e
 
 typedef struct synth_charged_draw {
     const brume_synth *synth;
-    bool rehearsed;
-    double *rows;
+    bool rehearsed, has_drawn;
+    brume_synth_rows rows;
 } synth_charged_draw;
 
 /* First without rows, before the charge: are the columns there? Then with them. */
@@ -761,8 +814,11 @@ static brume_status draw(void *context, const char *path, brume_bits *bits, json
                          brume_error *error)
 {
     synth_charged_draw *all = context;
-    if (all->rehearsed)
-        return make_rows(all->synth, path, false, bits, &all->rows, answer, error);
+    if (all->rehearsed) {
+        BRUME_TRY(make_rows(all->synth, path, false, bits, &all->rows, answer, error));
+        all->has_drawn = true;
+        return BRUME_OK;
+    }
     all->rehearsed = true;
     BRUME_TRY(check_file(all->synth, path, error));
     *answer = json_object();
@@ -770,7 +826,7 @@ static brume_status draw(void *context, const char *path, brume_bits *bits, json
 }
 
 brume_status brume_synth_charged(const brume_synth *synth, brume_ledger *ledger, brume_bits *bits,
-                                 double **rows, json_t **answer, brume_error *error)
+                                 brume_synth_rows *rows, json_t **answer, brume_error *error)
 {
     synth_charged_draw context = {.synth = synth};
     char *what = NULL;
@@ -797,18 +853,18 @@ brume_status brume_synth_charged(const brume_synth *synth, brume_ledger *ledger,
         status = brume_charged_release(ledger, &charged, bits, synth->words.watch, answer, error);
     json_decref(plan);
     free(what);
-    if (status == BRUME_OK && !context.rows) /* read again */
+    if (status == BRUME_OK && !context.has_drawn) /* read again */
         status = recall(synth, *answer, &context.rows, error);
     if (status == BRUME_OK)
         *rows = context.rows;
     else
-        free(context.rows);
+        brume_synth_rows_clear(&context.rows);
     return status;
 }
 
 brume_status brume_synth_of_file(brume_synth *synth, const char *path,
-                                 const brume_text_format *format, brume_bits *bits, double **rows,
-                                 json_t **answer, brume_error *error)
+                                 const brume_text_format *format, brume_bits *bits,
+                                 brume_synth_rows *rows, json_t **answer, brume_error *error)
 {
     synth->format = format;
     BRUME_TRY(check_file(synth, path, error));
@@ -942,7 +998,7 @@ json_t *brume_synth_compare(const brume_synth *typed)
                                  "mwem", "pmw", "small-db"};
     promise all[5];
     brume_bits *bits = NULL;
-    if (!(synth->options.records > 0) || brume_bits_open(&bits, NULL) != BRUME_OK)
+    if (synth->is_tree || !(synth->options.records > 0) || brume_bits_open(&bits, NULL) != BRUME_OK)
         return NULL; /* without a number of records there is no bound to compare */
     for (size_t i = 0; i < 5; i++)
         all[i] = (promise){.bound = INFINITY, .with = NAN, .why = "no bound is known here"};

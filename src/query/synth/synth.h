@@ -24,9 +24,18 @@
 #include "ledger/ledger.h"
 #include "query/plan/policy.h"
 #include "query/release/spend.h"
+#include "reader/csv_rows.h"
 #include "reader/format.h"
 
 enum { BRUME_SYNTH_ROWS = 1 << 27 }; /* rows that can be asked for */
+
+/* Rows drawn: counts of the cells of a universe, or under the method tree the values themselves. */
+typedef struct brume_synth_rows {
+    double *cells; /* cells[cell] of them are in a cell; NULL: `tree` has them */
+    brume_tree_result tree;
+} brume_synth_rows;
+
+void brume_synth_rows_clear(brume_synth_rows *rows);
 
 typedef struct brume_synth_list {
     const char *const *texts;
@@ -40,13 +49,14 @@ typedef struct brume_synth_words {
     const char *method, *columns, *workload, *other;
     const char *epsilon, *delta, *rho;      /* the price, exact as typed */
     brume_synth_list domains, bounds, bins; /* "NAME=V1,V2", "NAME=LO..HI", "[NAME=]10" */
-    uint64_t rounds, candidates, size, rows, records;
+    uint64_t rounds, candidates, size, rows, records, model_cells;
     double alpha, error_share, confidence;
     bool replace;       /* the adjacency */
     bool dry_run;       /* records may be told under replace too, to compare methods */
     bool exact_error;   /* of a file: the report has the true error too */
     bool is_stream;     /* of questions: columns and price are read alone, by those who need them */
     const char *output; /* .csv or .parquet */
+    const char *tables; /* tree: a CSV file of what was measured, and of the bars */
     const char *others; /* the options but price, workload and output, for the record of a charge */
     const brume_watch *watch; /* says when to stop; NULL: never */
     /* So much of `total` is done (0: unknown); a label that is NULL: this is over. NULL: nobody
@@ -69,6 +79,11 @@ typedef struct brume_synth {
     brume_synthetic_options options;
     double epsilon_lower, delta_lower; /* with a delta: both, rounded down */
     uint64_t rows;
+    bool is_tree; /* then `tree` is asked, and there is no universe and no workload */
+    brume_tree_question tree;
+    brume_tree_column tree_columns[BRUME_TREE_COLUMNS];
+    brume_tree_table *tree_tables;
+    brume_tree_plan tree_plan;
     brume_event events[BRUME_SYNTHETIC_EVENTS];
     size_t event_count;
     double rho_upper; /* of the events together */
@@ -89,22 +104,50 @@ json_t *brume_synth_plan(const brume_synth *synth);
  * records at the confidence; NULL where the number of records is not told. */
 json_t *brume_synth_compare(const brume_synth *typed);
 
-/* Rows drawn, charged by charged.h: (*rows)[cell] of them are in a cell, to be freed; *answer is
- * the report. The same question at the same price is read again for free, where the rows are few
- * enough to be kept. */
+/* Rows drawn, charged by charged.h, to be cleared after a success; *answer is the report. The same
+ * question at the same price is read again for free, where the rows are few enough to be kept. */
 BRUME_MUST_USE brume_status brume_synth_charged(const brume_synth *synth, brume_ledger *ledger,
-                                                brume_bits *bits, double **rows, json_t **answer,
-                                                brume_error *error);
+                                                brume_bits *bits, brume_synth_rows *rows,
+                                                json_t **answer, brume_error *error);
 
 /* The same from a CSV file. Without `rows` only its columns are looked for. */
 BRUME_MUST_USE brume_status brume_synth_of_file(brume_synth *synth, const char *path,
                                                 const brume_text_format *format, brume_bits *bits,
-                                                double **rows, json_t **answer, brume_error *error);
+                                                brume_synth_rows *rows, json_t **answer,
+                                                brume_error *error);
 
 /* Can the output be written? And write it. */
 BRUME_MUST_USE brume_status brume_synth_check_output(const brume_synth *synth, brume_error *error);
-BRUME_MUST_USE brume_status brume_synth_write(const brume_synth *synth, const double *rows,
-                                              brume_error *error);
+BRUME_MUST_USE brume_status brume_synth_write(const brume_synth *synth,
+                                              const brume_synth_rows *rows, brume_error *error);
+
+/* ---- the method tree: wide.c ---- */
+
+/* The words against the schema: question, price, plan. */
+BRUME_MUST_USE brume_status brume_synth_tree_open(brume_synth *synth, brume_error *error);
+/* The price typed, as the noise it buys. price.c */
+BRUME_MUST_USE brume_status brume_synth_tree_price(brume_synth *synth, brume_error *error);
+/* --tables: what the report says of each table, as CSV. */
+BRUME_MUST_USE brume_status brume_synth_tree_write_tables(const brume_synth *synth,
+                                                          const json_t *answer, brume_error *error);
+/* What a plan says beside what every method's says, added to it. */
+brume_status brume_synth_tree_plan(const brume_synth *synth, json_t *plan, brume_error *error);
+/* Read the CSV file and run. */
+BRUME_MUST_USE brume_status brume_synth_tree_draw(const brume_synth *synth, const char *path,
+                                                  brume_bits *bits, brume_synth_rows *rows,
+                                                  json_t **answer, brume_error *error);
+/* The rows of a kept answer. */
+BRUME_MUST_USE brume_status brume_synth_tree_recall(const brume_synth *synth, const json_t *answer,
+                                                    brume_synth_rows *rows, brume_error *error);
+/* Are the rows few enough to be kept? */
+bool brume_synth_tree_is_kept(const brume_synth *synth);
+
+/* Said to the host, and whether it wants more: the context is the brume_synth. */
+bool brume_synth_goes_on(void *context, uint64_t round, uint64_t rounds);
+void brume_synth_tell(const brume_synth *synth, const char *label, uint64_t done);
+/* The file's columns, in the order of the schema. */
+BRUME_MUST_USE brume_status brume_synth_find_columns(const brume_synth *synth, const brume_csv *csv,
+                                                     size_t *places, brume_error *error);
 
 /* ---- for streams of questions on the same columns ---- */
 

@@ -54,26 +54,36 @@ brume_status brume_synth_check_output(const brume_synth *synth, brume_error *err
 
 /* ---- CSV ---- */
 
-static void write_rows(const brume_synth *synth, const double *rows, FILE *out)
+static void write_row(const brume_synth *synth, const uint32_t *record, FILE *out)
+{
+    for (size_t c = 0; c < brume_schema_columns(synth->schema); c++) {
+        char room[BRUME_SCHEMA_TEXT];
+        if (c)
+            fputc(',', out);
+        brume_csv_write_field(out, brume_schema_text(synth->schema, c, record[c], room));
+    }
+    fputc('\n', out);
+}
+
+static void write_rows(const brume_synth *synth, const brume_synth_rows *rows, FILE *out)
 {
     size_t columns = brume_schema_columns(synth->schema);
+    uint32_t record[BRUME_SCHEMA_COLUMNS] = {0};
     for (size_t c = 0; c < columns; c++) {
         fputs(c ? "," : "", out);
         brume_csv_write_field(out, brume_schema_name(synth->schema, c));
     }
     fputc('\n', out);
-    for (uint64_t cell = 0; cell < synth->universe.cells; cell++) {
-        uint32_t record[BRUME_UNIVERSE_COLUMNS] = {0};
-        if (rows[cell] > 0)
+    for (uint64_t r = 0; !rows->cells && r < rows->tree.rows; r++) {
+        for (size_t c = 0; c < columns; c++)
+            record[c] = rows->tree.column[c][r];
+        write_row(synth, record, out);
+    }
+    for (uint64_t cell = 0; rows->cells && cell < synth->universe.cells; cell++) {
+        if (rows->cells[cell] > 0)
             brume_universe_record(&synth->universe, cell, record);
-        for (double n = 0; n < rows[cell]; n++) {
-            for (size_t c = 0; c < columns; c++) {
-                char room[BRUME_SCHEMA_TEXT];
-                fputs(c ? "," : "", out);
-                brume_csv_write_field(out, brume_schema_text(synth->schema, c, record[c], room));
-            }
-            fputc('\n', out);
-        }
+        for (double n = 0; n < rows->cells[cell]; n++)
+            write_row(synth, record, out);
     }
 }
 
@@ -82,8 +92,8 @@ static brume_status disk_fault(const char *path, brume_error *error)
     return brume_fail(error, BRUME_EDISK, NULL, "cannot write '%s': %s", path, strerror(errno));
 }
 
-static brume_status write_csv(const brume_synth *synth, const double *rows, const char *path,
-                              brume_error *error)
+static brume_status write_csv(const brume_synth *synth, const brume_synth_rows *rows,
+                              const char *path, brume_error *error)
 {
     FILE *out = fopen(path, "w");
     if (!out)
@@ -119,12 +129,12 @@ static brume_parquet_type type_of(const brume_schema *schema, size_t column)
     return BRUME_PARQUET_INTEGER;
 }
 
-static brume_status write_parquet(const brume_synth *synth, const double *rows, const char *path,
-                                  brume_error *error)
+static brume_status write_parquet(const brume_synth *synth, const brume_synth_rows *rows,
+                                  const char *path, brume_error *error)
 {
     size_t columns = brume_schema_columns(synth->schema);
-    const char *names[BRUME_UNIVERSE_COLUMNS];
-    brume_parquet_type types[BRUME_UNIVERSE_COLUMNS];
+    const char *names[BRUME_SCHEMA_COLUMNS];
+    brume_parquet_type types[BRUME_SCHEMA_COLUMNS];
     for (size_t c = 0; c < columns; c++) {
         names[c] = brume_schema_name(synth->schema, c);
         types[c] = type_of(synth->schema, c);
@@ -146,7 +156,8 @@ static brume_status write_parquet(const brume_synth *synth, const double *rows, 
     return status;
 }
 
-brume_status brume_synth_write(const brume_synth *synth, const double *rows, brume_error *error)
+brume_status brume_synth_write(const brume_synth *synth, const brume_synth_rows *rows,
+                               brume_error *error)
 {
     const char *path = synth->words.output;
     size_t size = strlen(path) + sizeof ".partial";
