@@ -445,7 +445,12 @@ json_t *brume_query_answer_notes(const brume_query_answer *answer)
     if (good && (answer->is_public || answer->is_dummy))
         return list;
     if (good && answer->cached && *answer->read)
-        good = add(list, "This answer is %s.", brume_as_of(answer->read).text);
+        good = add(list, "This answer is %s%s.", brume_as_of(answer->read).text,
+                   !answer->windows ? ""
+                   : json_integer_value(json_object_get(answer->windows, "open")) == 0
+                       ? "; its windows were closed"
+                       : " while some of its windows were open: rows may have come since, and "
+                         "--fresh asks again");
     good = good && add_threshold(list, answer) && add_extremes(list, answer);
     for (int kind = 0; good && kind < NOTE_KINDS; kind++)
         good = add_kind(list, answer, (note_kind)kind);
