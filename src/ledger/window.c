@@ -120,8 +120,10 @@ static void write_date(int64_t day, char text[BRUME_WINDOW_TEXT])
 const char *brume_window_length_text(const brume_window_grid *grid, char text[BRUME_WINDOW_TEXT])
 {
     char date[BRUME_WINDOW_TEXT];
-    if (grid->length != BRUME_WINDOW_DAYS)
-        return length_names[grid->length];
+    if (grid->length != BRUME_WINDOW_DAYS) {
+        snprintf(text, BRUME_WINDOW_TEXT, "%s", length_names[grid->length]);
+        return text;
+    }
     write_date(grid->origin, date);
     snprintf(text, BRUME_WINDOW_TEXT, "%dd from %.10s", (int)grid->days, date);
     return text;

@@ -98,15 +98,12 @@ static void write_one(FILE *out, const json_t *windows, const json_t *cost)
     const json_t *each = concentrated ? rho : json_object_get(price, "epsilon");
     const json_t *unit = concentrated ? whole : json_object_get(cost, "epsilon");
     const char *word = concentrated ? "rho" : "epsilon";
-    if (json_is_true(json_object_get(windows, "all")))
-        brume_write_sentence(out,
-                             "touches all windows up to now (%s): nothing in WHERE bounds '%s'",
-                             brume_windows_words(windows, false).text,
-                             json_string_value(json_object_get(windows, "column")));
-    brume_write_sentence(out, "%s %s: each pays %s %s (%s); a whole history pays %s %s",
-                         json_is_true(json_object_get(windows, "all")) ? "these are" : "touches",
-                         brume_windows_words(windows, true).text, word,
-                         brume_rounded_up(json_number_value(each)).text,
+    bool all = json_is_true(json_object_get(windows, "all"));
+    brume_write_sentence(out, "touches %s%s%s%s: each pays %s %s (%s); a whole history pays %s %s",
+                         brume_windows_words(windows, true).text,
+                         all ? ", as nothing in WHERE bounds '" : "",
+                         all ? json_string_value(json_object_get(windows, "column")) : "",
+                         all ? "'" : "", word, brume_rounded_up(json_number_value(each)).text,
                          json_string_value(json_object_get(windows, "why")), word,
                          brume_rounded_up(json_number_value(unit)).text);
 }

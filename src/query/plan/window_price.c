@@ -55,9 +55,13 @@ static double limited_factor(const brume_plan *plan, int p)
         return measures;
     if (plan->limits_only) /* then histograms have what no measure has */
         return 2;
-    /* without the first count, which is paid at 1 as the measures are at least */
+    /* Looks without the first count, which is paid at 1 as the measures are at least. They are
+     * hundredths of the price, and a little less is spent on each (limited.c): no dust is added. */
     looks = brume_limited_choice_share(p, plan->amount, BRUME_CHOICE_AGAIN, false);
-    return brume_up(2 * looks + measures * (1 - looks));
+    long hundredths = lround(100 * looks);
+    if (measures == 1 && fabs(100 * looks - (double)hundredths) < 1e-9)
+        return (double)(100 + hundredths) / 100;
+    return brume_up(brume_up(2 * looks + measures * (1 - looks)));
 }
 
 /* One row of a unit in each group: by the sums of price.h, for the same noise. */
@@ -87,7 +91,7 @@ static double counted_factor(const brume_plan *plan, int p)
     if (first == BRUME_OK && second == BRUME_OK && now.cells_upper > 0)
         factor = fmin(factor, fmax(1, brume_divide_up(replaced.cells_upper, now.cells_upper)));
     free(tried);
-    return factor;
+    return factor == floor(factor) ? factor : brume_up(factor); /* its shortest decimal is above */
 }
 
 double brume_window_factor(const brume_plan *plan, int p)
@@ -115,13 +119,13 @@ static double gaussian_epsilon(double epsilon, double delta, double factor)
     return high;
 }
 
+/* Exactly, by the shortest decimal of the factor: 0.4 times 1.35 is 0.54. */
 static brume_status multiply(const brume_decimal *amount, double factor, brume_decimal *out,
                              brume_error *error)
 {
-    if (factor == 1 || factor == 2 || factor == 4)
-        return brume_decimal_multiply(amount, (uint64_t)factor, out, error);
-    return brume_decimal_from_double_up(brume_multiply_up(brume_decimal_upper(amount), factor), 12,
-                                        out, error);
+    brume_decimal by;
+    BRUME_TRY(brume_decimal_from_double_shortest(factor, &by, error));
+    return brume_decimal_product(amount, &by, out, error);
 }
 
 static bool selects_or_tests(const brume_plan *plan)
@@ -216,9 +220,10 @@ static uint64_t count_open(const brume_policy_window *window, const brume_window
     return count;
 }
 
-static json_t *dataset_to_json(const brume_touched_dataset *one, const brume_window_price *price,
-                               brume_rule rule, int64_t now)
+static json_t *dataset_to_json(const brume_touched *touched, size_t index,
+                               const brume_window_price *price, brume_rule rule, int64_t now)
 {
+    const brume_touched_dataset *one = &touched->datasets[index];
     char length[BRUME_WINDOW_TEXT];
     const brume_policy_window *window = &one->policy->window;
     double amount = brume_decimal_shown_up(&price->charge.amount);
@@ -239,7 +244,7 @@ json_t *brume_window_price_to_json(const brume_touched *touched, const brume_win
 {
     json_t *made = NULL, *others = touched->count > 1 ? json_array() : NULL;
     for (size_t i = 0; i < touched->count; i++) {
-        json_t *one = dataset_to_json(&touched->datasets[i], price, rule, now);
+        json_t *one = dataset_to_json(touched, i, price, rule, now);
         if (i == 0)
             made = one;
         else

@@ -313,15 +313,22 @@ brume_windows_text brume_windows_words(const json_t *windows, bool counted)
     size_t used = 0, size = sizeof out.text, shown = json_array_size(ranges);
     const char *length = json_string_value(json_object_get(windows, "length"));
     bool plain = length && !strpbrk(length, " s"); /* not "14d from ...", not "values" */
-    if (counted && count > 0)
+    const char *begin = json_string_value(json_array_get(json_array_get(ranges, 0), 0));
+    bool always = begin && strncmp(begin, "0001", 4) == 0; /* from the calendar's first day on */
+    if (always && counted)
+        used = (size_t)snprintf(out.text, size, "%ss ", plain ? length : "window");
+    else if (counted && count > 0)
         used = (size_t)snprintf(out.text, size, "%lld %s%s, ", count, plain ? length : "window",
                                 count == 1 ? "" : "s");
     for (size_t i = 0; i < shown && i < 4 && used < size; i++) {
         const char *first = json_string_value(json_array_get(json_array_get(ranges, i), 0));
         const char *last = json_string_value(json_array_get(json_array_get(ranges, i), 1));
         bool one = first && last && strcmp(first, last) == 0;
-        used += (size_t)snprintf(out.text + used, size - used, "%s%s%s%s", i ? ", " : "",
-                                 first ? first : "", one ? "" : "..", one || !last ? "" : last);
+        if (i == 0 && always)
+            used += (size_t)snprintf(out.text + used, size - used, "up to %s", last ? last : "");
+        else
+            used += (size_t)snprintf(out.text + used, size - used, "%s%s%s%s", i ? ", " : "",
+                                     first ? first : "", one ? "" : "..", one || !last ? "" : last);
     }
     if (shown > 4 && used < size)
         used += (size_t)snprintf(out.text + used, size - used, " and %zu more runs", shown - 4);

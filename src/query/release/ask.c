@@ -294,7 +294,27 @@ static brume_status take_less(brume_ledger *ledger, const char *name, double *am
     return status;
 }
 
-/* The tightest of the budgets and allotments that the query was charged to, as it is now. */
+/* The same of the windows that it touched: what the fullest of them has left. */
+static brume_status take_less_of_windows(brume_ledger *ledger, const brume_touched *touched,
+                                         double *amount, brume_answer_price *remaining,
+                                         brume_error *error)
+{
+    for (size_t i = 0; touched && i < touched->count; i++) {
+        brume_charge left;
+        BRUME_TRY(brume_ledger_least_left(ledger, touched->datasets[i].dataset,
+                                          &touched->datasets[i].set, &left, error));
+        if (brume_decimal_lower(&left.amount) >= *amount)
+            continue;
+        *amount = brume_decimal_lower(&left.amount);
+        *remaining = (brume_answer_price){left.rule == BRUME_RULE_CONCENTRATED,
+                                          brume_decimal_shown_down(&left.amount),
+                                          brume_decimal_shown_down(&left.delta)};
+    }
+    return BRUME_OK;
+}
+
+/* The tightest of the budgets, windows and allotments that the query was charged to, as it is now.
+ */
 static brume_status find_remaining(brume_ledger *ledger, const brume_question *question,
                                    brume_answer_price *remaining, brume_error *error)
 {
@@ -302,7 +322,7 @@ static brume_status find_remaining(brume_ledger *ledger, const brume_question *q
     for (size_t i = 0; i < question->query->table_count; i++)
         BRUME_TRY(take_less(ledger, question->datasets[question->query->tables[i].table]->name,
                             &amount, remaining, error));
-    return BRUME_OK;
+    return take_less_of_windows(ledger, question->touched, &amount, remaining, error);
 }
 
 /* What is read: the datasets to be charged, each once at `price` for all its tables, then the

@@ -205,16 +205,21 @@ static brume_status add_recorded(brume_ledger *ledger, const brume_question *que
 }
 
 /* The windows that would be read, and what each of them pays; nothing where there are none. */
-static brume_status add_windows(const brume_question *question, const brume_plan *plan,
-                                json_t *made, brume_error *error)
+static brume_status add_windows(brume_ledger *ledger, const brume_question *question,
+                                const brume_plan *plan, json_t *made, brume_error *error)
 {
     brume_window_price price;
+    brume_charge least;
     if (question->touched->count == 0)
         return BRUME_OK;
+    const brume_touched_dataset *first = &question->touched->datasets[0];
+    BRUME_TRY(brume_ledger_least_left(ledger, first->dataset, &first->set, &least, error));
     BRUME_TRY(brume_window_price_of(plan, question->touched, &price, error));
     if (json_object_set_new(made, "windows",
                             brume_window_price_to_json(question->touched, &price, plan->rule,
-                                                       question->touched->now)) != 0)
+                                                       question->touched->now)) != 0 ||
+        json_object_set_new(json_object_get(made, "windows"), "least_left",
+                            brume_left_to_json(&least)) != 0)
         return brume_no_memory(error, "the explanation");
     return BRUME_OK;
 }
@@ -269,7 +274,7 @@ brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
             status = brume_no_memory(error, "the explanation");
         }
         if (status == BRUME_OK)
-            status = add_windows(question, plan, made, error);
+            status = add_windows(ledger, question, plan, made, error);
         if (status == BRUME_OK)
             status = add_recorded(ledger, question, plan, payment, made, error);
     }
