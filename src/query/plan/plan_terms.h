@@ -85,9 +85,9 @@ BRUME_MUST_USE brume_status brume_terms_decide_distinct(const brume_terms *terms
                                                         brume_error *error);
 
 /* Could looks of its own make the bar of what has limit number `index` clearly shorter than the
- * looks in *limit make it, which find a limit? `terms` are those of a release that buys them. A look
- * takes a share of the price, so that it only pays where much of the bar is for what may be cut.
- * EMEMORY. */
+ * looks in *limit make it, which find a limit? `terms` are those of a release that buys them. A
+ * look takes a share of the price, so that it only pays where much of the bar is for what may be
+ * cut. EMEMORY. */
 BRUME_MUST_USE brume_status brume_terms_look_pays(const brume_terms *terms, size_t index,
                                                   const brume_found_limit *limit, bool *pays,
                                                   brume_error *error);

@@ -3,13 +3,13 @@
  * for, recorded before anything else of the query is drawn, and read again for free by queries with
  * the same rows, groups and statistic. proofs/limits.md.
  *
- * Looks are pooled: each query decides by all that were ever bought, for its own price. A query buys
- * looks of its own where there are none that find a limit, where another could make its bar clearly
- * shorter (brume_terms_look_pays), or where those that are recorded were bought for an eighth of
- * its price or less. `limits` buys more, unless the recorded ones have at most 0.6 of the variance
- * that its price would buy: two looks of one price are enough. Counts of values go by that alone.
- * All of this is a function of the ledger and the price, both public, so `explain` knows it too,
- * and the bar of a query that buys no look is the one that was announced. */
+ * Looks are pooled: each query decides by all that were ever bought, for its own price. A query
+ * buys looks of its own where there are none that find a limit, where another could make its bar
+ * clearly shorter (brume_terms_look_pays), or where those that are recorded were bought for an
+ * eighth of its price or less. `limits` buys more, unless the recorded ones have at most 0.6 of the
+ * variance that its price would buy: two looks of one price are enough. Counts of values go by that
+ * alone. All of this is a function of the ledger and the price, both public, so `explain` knows it
+ * too, and the bar of a query that buys no look is the one that was announced. */
 #ifndef BRUME_QUERY_CHOICE_H
 #define BRUME_QUERY_CHOICE_H
 
