@@ -68,15 +68,34 @@ static void write_asked(brume_table *table, const json_t *event, bool verbose)
     free(line);
 }
 
-/* Was any of it through a server? */
-static bool has_users(const json_t *events)
+/* Does any of them say this? */
+static bool any_has(const json_t *events, const char *key)
 {
     size_t i = 0;
     json_t *event = NULL;
     json_array_foreach (events, i, event)
-        if (json_object_get(event, "user"))
+        if (json_object_get(event, key))
             return true;
     return false;
+}
+
+/* "2026-01-01..2026-01-31", and how many ranges more; "undated". */
+static void write_touched(brume_table *table, const json_t *windows)
+{
+    const json_t *ranges = json_object_get(windows, "ranges"), *range = json_array_get(ranges, 0);
+    const char *first = json_string_value(json_array_get(range, 0));
+    const char *last = json_string_value(json_array_get(range, 1));
+    size_t more = json_array_size(ranges) - (range != NULL);
+    more += range && json_is_true(json_object_get(windows, "undated"));
+    char rest[32] = "";
+    if (more)
+        snprintf(rest, sizeof rest, " and %zu more", more);
+    if (range)
+        brume_table_cell(table, "%s%s%s%s", first, strcmp(first, last) == 0 ? "" : "..",
+                         strcmp(first, last) == 0 ? "" : last, rest);
+    else
+        brume_table_cell(table, "%s",
+                         json_is_true(json_object_get(windows, "undated")) ? "undated" : "");
 }
 
 /* "epsilon 0.1, delta 2.5e-08", the delta rounded up; nothing where nothing was charged. JSON has
@@ -97,15 +116,21 @@ static void write_cost(brume_table *table, const json_t *cost)
 
 static brume_status write_table(brume_call *call, const json_t *events, brume_error *error)
 {
-    static const char *const columns[] = {">id", "time", "dataset", "state", "cost", "~sql", NULL};
-    static const char *const with_user[] = {">id",   "time", "dataset", "user",
-                                            "state", "cost", "~sql",    NULL};
-    bool users = has_users(events);
+    bool users = any_has(events, "user"), windows = any_has(events, "windows");
+    const char *columns[9] = {">id", "time", "dataset"};
+    size_t count = 3;
+    if (users)
+        columns[count++] = "user";
+    columns[count++] = "state";
+    columns[count++] = "cost";
+    if (windows)
+        columns[count++] = "windows";
+    columns[count] = "~sql";
     if (json_array_size(events) == 0) {
         fprintf(call->out, "nothing was asked yet\n");
         return BRUME_OK;
     }
-    brume_table *table = brume_table_open(users ? with_user : columns);
+    brume_table *table = brume_table_open(columns);
     for (size_t i = 0; i < json_array_size(events); i++) {
         const json_t *event = json_array_get(events, i);
         const char *time = json_string_value(json_object_get(event, "time"));
@@ -118,6 +143,8 @@ static brume_status write_table(brume_call *call, const json_t *events, brume_er
             brume_table_cell(table, "%s", user ? user : "");
         brume_table_cell(table, "%s", json_string_value(json_object_get(event, "state")));
         write_cost(table, json_object_get(event, "cost"));
+        if (windows)
+            write_touched(table, json_object_get(event, "windows"));
         write_asked(table, event, brume_call_has(call, "verbose"));
     }
     return brume_table_write(table, call, error);

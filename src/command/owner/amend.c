@@ -328,15 +328,6 @@ static brume_status check_fixed(const amending *of, brume_error *error)
     return check_word(of, "adjacency", brume_adjacency_word(of->dataset->adjacency), error);
 }
 
-/* Until every scan is cut to the windows that are paid, nobody may spend from windows. */
-static brume_status check_enforced(const amending *of, brume_error *error)
-{
-    return of->window_budget && !of->dataset->has_windows
-               ? brume_fail(error, BRUME_EUNSUPPORTED, "leave --window out",
-                            "datasets cannot be given windows yet")
-               : BRUME_OK;
-}
-
 /* ---- recording ---- */
 
 static brume_status record(const amending *of, brume_error *error)
@@ -347,7 +338,6 @@ static brume_status record(const amending *of, brume_error *error)
     brume_filter of_window;
     if (typed && of->dataset->no_budget && strcmp(typed, "none") == 0)
         typed = NULL; /* as it is */
-    BRUME_TRY(check_enforced(of, error));
     bool uncapped = cap ? strcmp(cap, "none") == 0 : of->all;
     brume_status status = typed ? brume_typed_budget_read(typed, "budget", &budget, error)
                                 : BRUME_OK;

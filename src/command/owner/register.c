@@ -132,32 +132,37 @@ const char brume_no_budget_means[] =
 
 const char *brume_each_window(const brume_window_grid *grid, char text[BRUME_EACH_WINDOW])
 {
-    char length[BRUME_WINDOW_TEXT];
-    brume_window_length_text(grid, length);
-    bool plain = grid->length < BRUME_WINDOW_DAYS;
+    char room[BRUME_WINDOW_TEXT];
+    const char *length = brume_window_length_text(grid, room);
     snprintf(text, BRUME_EACH_WINDOW, "%s%s",
-             plain                                 ? "each "
+             grid->length < BRUME_WINDOW_DAYS      ? "each "
              : grid->length == BRUME_WINDOW_VALUES ? "each of the "
                                                    : "each window of ",
              length);
     return text;
 }
 
-void brume_write_window_terms(const brume_call *call, const brume_policy *policy,
+void brume_write_window_terms(const brume_call *call, const json_t *policy,
                               const brume_filter *window, bool no_budget)
 {
     char each[BRUME_EACH_WINDOW], amount[BRUME_DECIMAL_TEXT], delta[BRUME_DECIMAL_TEXT];
-    if (!policy->window.place)
+    const char *column = json_string_value(
+        json_object_get(json_object_get(policy, "window"), "column")); /* of several tables: none */
+    brume_window_grid grid;
+    const char **values = NULL;
+    if (!brume_dataset_grid(policy, &grid, &values))
         return;
     brume_decimal_print(&window->epsilon, amount, sizeof amount);
     brume_decimal_print(&window->delta, delta, sizeof delta);
     bool pure = window->rule == BRUME_RULE_PURE;
-    fprintf(call->out, "  windows     %s%s%s: epsilon %s%s%s\n",
-            brume_each_window(&policy->window.grid, each), policy->window.column ? " of " : "",
-            policy->window.column ? policy->window.column : "", amount, pure ? "" : ", delta ",
+    fprintf(call->out, "  windows     %s%s%s: epsilon %s%s%s\n", brume_each_window(&grid, each),
+            column ? " of " : "", column ? column : "", amount, pure ? "" : ", delta ",
             pure ? "" : delta);
-    if (no_budget)
+    free(values);
+    if (no_budget) {
+        fputs("  ", call->out);
         brume_write_wrapped(call->out, brume_no_budget_means, 2, 2);
+    }
 }
 
 void brume_write_table_policies(const brume_call *call, const brume_tables *tables)
@@ -200,9 +205,6 @@ static brume_status write_registered_tables(brume_call *call, const brume_policy
                                             brume_error *error)
 {
     const brume_policy *first = file->tables->list[0].policy;
-    for (size_t i = 1; i < file->tables->count && !first->window.column; i++)
-        if (file->tables->list[i].policy->window.column)
-            first = file->tables->list[i].policy;
     const json_t *one = json_array_get(json_object_get(policy, "tables"), 0);
     json_t *warnings = warnings_of(file);
     if (!warnings)
@@ -223,7 +225,7 @@ static brume_status write_registered_tables(brume_call *call, const brume_policy
     fprintf(call->out, "  adjacency   %s\n", brume_adjacency_word(registration->adjacency));
     brume_write_ceilings(call->out, first->max_groups, first->max_rows, first->limits_fixed);
     write_budget(call->out, typed, registration->filter);
-    brume_write_window_terms(call, first, registration->window_budget, registration->no_budget);
+    brume_write_window_terms(call, policy, registration->window_budget, registration->no_budget);
     fputc('\n', call->out);
     brume_write_table_policies(call, file->tables);
     brume_write_warnings(call, warnings);
@@ -307,14 +309,6 @@ static brume_status check_timeless(const brume_policy_file *file, brume_error *e
     return BRUME_OK;
 }
 
-/* Until every scan is cut to the windows that are paid, nobody may spend from windows. */
-static brume_status check_enforced(const brume_typed_budgets *budgets, brume_error *error)
-{
-    return budgets->has_windows ? brume_fail(error, BRUME_EUNSUPPORTED, "leave --window out",
-                                             "datasets with windows cannot be registered yet")
-                                : BRUME_OK;
-}
-
 static brume_status register_file(brume_call *call, const brume_policy_file *file,
                                   const brume_typed_budgets *budgets, const char *cap,
                                   brume_error *error)
@@ -329,7 +323,6 @@ static brume_status register_file(brume_call *call, const brume_policy_file *fil
     BRUME_TRY(find_password(file, &password, error));
     if (budgets->no_budget)
         BRUME_TRY(check_timeless(file, error));
-    BRUME_TRY(check_enforced(budgets, error));
     json_t *policy = brume_tables_to_json(file->tables);
     brume_registration registration = {.name = brume_call_operand(call, 0),
                                        .password = password,
@@ -436,7 +429,6 @@ static void write_terms(const brume_call *call, const brume_policy *policy,
     fprintf(out, "  adjacency   %s\n", brume_adjacency_word(adjacency));
     brume_write_ceilings(out, policy->max_groups, policy->max_rows, policy->limits_fixed);
     write_budget(out, &budgets->typed[0], &budgets->whole);
-    brume_write_window_terms(call, policy, &budgets->window, budgets->no_budget);
 }
 
 /* What was registered, in text or JSON. */
@@ -454,6 +446,7 @@ static brume_status write_registered(brume_call *call, const brume_policy *polic
                 policy->location);
         brume_write_format(call, policy->location, policy->options);
         write_terms(call, policy, budgets, adjacency);
+        brume_write_window_terms(call, json, &budgets->window, budgets->no_budget);
         fputc('\n', call->out);
         status = brume_write_columns(call, json, error);
         brume_write_warnings(call, warnings);
@@ -486,7 +479,6 @@ static brume_status record(brume_call *call, const brume_policy *policy,
                            const brume_found_source *found, const brume_typed_budgets *budgets,
                            brume_adjacency adjacency, brume_error *error)
 {
-    BRUME_TRY(check_enforced(budgets, error));
     const char *version = brume_call_text(call, "data-version");
     const char *cap = brume_call_text(call, "cap");
     json_t *json = brume_policy_to_json(policy);

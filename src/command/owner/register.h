@@ -20,7 +20,7 @@ const char *brume_each_window(const brume_window_grid *grid, char text[BRUME_EAC
 extern const char brume_no_budget_means[];
 
 /* The budget of each window, and what it protects; nothing without windows. */
-void brume_write_window_terms(const brume_call *call, const brume_policy *policy,
+void brume_write_window_terms(const brume_call *call, const json_t *policy,
                               const brume_filter *window, bool no_budget);
 
 /* Every table: where it is, and whose its rows are. */

@@ -132,7 +132,9 @@ static json_t *to_json(const brume_dataset *dataset)
                              brume_rule_word(dataset->filter.rule), "adjacency",
                              brume_adjacency_word(dataset->adjacency), "data_version",
                              dataset->data_version, "cap", dataset->cap, "budget",
-                             budget_to_json(&dataset->filter));
+                             dataset->no_budget ? json_null() : budget_to_json(&dataset->filter));
+    if (json && dataset->has_windows)
+        json_object_set_new(json, "window_budget", budget_to_json(&dataset->window_budget));
     const char *location = json_string_value(json_object_get(dataset->policy, "location"));
     const char *options = json_string_value(json_object_get(dataset->policy, "options"));
     if (json && json_object_set_new(json, "format", brume_format_to_json(location, options)) == 0)
@@ -148,10 +150,18 @@ static void write_terms(brume_call *call, const brume_dataset *dataset, const js
     brume_write_ceilings(out, (uint64_t)json_integer_value(json_object_get(policy, "max_groups")),
                          (uint64_t)json_integer_value(json_object_get(policy, "max_rows")),
                          json_object_get(policy, "limits") != NULL);
-    fprintf(out, "  budget      epsilon %s, delta %s, rule %s\n",
-            brume_shortest(brume_decimal_nearest(&dataset->filter.epsilon)).text,
-            brume_shortest(brume_decimal_nearest(&dataset->filter.delta)).text,
-            brume_rule_word(dataset->filter.rule));
+    if (dataset->no_budget)
+        fprintf(out, "  budget      none, rule %s\n", brume_rule_word(dataset->filter.rule));
+    else
+        fprintf(out, "  budget      epsilon %s, delta %s, rule %s\n",
+                brume_shortest(brume_decimal_nearest(&dataset->filter.epsilon)).text,
+                brume_shortest(brume_decimal_nearest(&dataset->filter.delta)).text,
+                brume_rule_word(dataset->filter.rule));
+    brume_write_window_terms(call, dataset->policy, &dataset->window_budget, dataset->no_budget);
+    double age = json_number_value(json_object_get(policy, "max_age"));
+    if (age > 0)
+        fprintf(out, "  max age     %s s, from which a free re-read warns\n",
+                brume_shortest(age).text);
     const char *share = json_string_value(json_object_get(policy, "bias_share"));
     if (share)
         fprintf(out, "  bias        %s of each price buys estimates of it\n", share);

@@ -168,6 +168,12 @@ brume_status brume_published_dataset(const brume_dataset *dataset, json_t **out,
 {
     char hash[BRUME_SIGNER_TEXT], spent[BRUME_CHARGE_TEXT], filter[BRUME_FILTER_TEXT];
     json_t *guarantees = NULL;
+    if (dataset->no_budget) /* its promise is the sum over windows, which nothing here says */
+        return brume_fail(
+            error, BRUME_EUNSUPPORTED, "give it a budget for whole histories",
+            "'%s' has 'budget: none', and what its windows promise cannot be stated here "
+            "yet",
+            dataset->name);
     BRUME_TRY(hash_policy(dataset->policy, hash, error));
     BRUME_TRY(spent_text(&dataset->filter, spent, error));
     BRUME_TRY(brume_filter_print(&dataset->filter, filter, error));

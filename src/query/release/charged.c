@@ -161,6 +161,11 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
     BRUME_TRY(brume_spend_limit(watch, question->policies[0]->timeout, question->datasets[0]->name,
                                 error));
     BRUME_TRY(check_adjacency(release, question, error));
+    if (question->datasets[0]->has_windows) /* before a row is read or counted */
+        return brume_fail(error, BRUME_EUNSUPPORTED,
+                          "ask in SQL: queries pay for the windows they read",
+                          "this cannot be asked yet of a dataset with windows, such as '%s'",
+                          question->datasets[0]->name);
     if (question->policies[0]->rows_stay)
         return brume_fail(error, BRUME_EPOLICY, "ask in SQL: counts, sums and means are answered",
                           "the rows of '%s' stay on their server, and this release needs them in "

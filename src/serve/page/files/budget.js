@@ -29,9 +29,29 @@ export function meter(label, one, epsilon = 0) {
       asked > 0 ? s("rect", { class: "asked grow", x: over ? 0 : share(after), width: over ? share(left) : share(left) - share(after), height: 12 }) : null));
 }
 
+/** Windows of a table that grows: a strip of runs, coloured by what is left, the newest at the right. */
+function windows(one) {
+  const most = 60;
+  const amount = (left) => (typeof left.rho === "number" ? left.rho : left.epsilon);
+  if (!one.windows) return null;
+  const sign = typeof one.windows.untouched.rho === "number" ? "ρ" : "ε";
+  const whole = amount(one.windows.untouched);
+  const runs = one.windows.runs.slice(0, most).reverse();
+  const text = (run) => `${run.first}${run.first === run.last ? "" : `..${run.last}`}: ${sign} ${leftText(amount(run.left))} of ${leftText(whole)} left`;
+  return h("div", { class: "meter" },
+    h("div", { class: "line" }, h("span", {}, `${one.dataset}: windows that have spent something`),
+      h("span", {}, runs.length ? text(runs[runs.length - 1]) : `none yet: ${sign} ${leftText(whole)} each`)),
+    s("svg", { viewBox: `0 0 ${runs.length || 1} 12`, preserveAspectRatio: "none", role: "img", "aria-label": runs.map(text).join("; ") },
+      s("rect", { class: "ground", width: runs.length || 1, height: 12 }),
+      runs.map((run, i) => s("rect", { class: "left", x: i, y: 12 - (12 * amount(run.left)) / (whole || 1), width: 0.9, height: (12 * amount(run.left)) / (whole || 1) },
+        s("title", {}, text(run))))),
+    one.no_budget ? h("p", {}, "A unit's whole history has no budget: beyond one window it is promised the sum of what was spent in all its windows.") : null);
+}
+
 /** The meters of one dataset: everybody's, and mine where I have an allotment. */
 export function meters(one, asked = 0) {
-  return [meter(`${one.dataset}: everybody's budget`, one, asked),
+  return [one.no_budget ? null : meter(`${one.dataset}: everybody's budget`, one, asked),
+    windows(one),
     one.mine && one.mine.budget ? meter(`${one.dataset}: my allotment`, one.mine, asked) : null];
 }
 
