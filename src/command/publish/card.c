@@ -107,19 +107,40 @@ static void write_guarantees(FILE *out, const json_t *dataset)
     }
 }
 
+/* What each window of a growing table has. */
+static void write_windows(FILE *out, const json_t *dataset)
+{
+    const json_t *windows = json_object_get(dataset, "windows");
+    if (!windows)
+        return;
+    fprintf(out, "\nEach window of the data has a budget of its own: epsilon %s.\n",
+            brume_shortest(member(json_object_get(windows, "budget"), "epsilon")).text);
+    if (json_is_false(json_object_get(dataset, "whole_histories")))
+        fputs("There is none for whole histories: whoever has rows in several windows is promised\n"
+              "the sum of what was spent in them, and nothing more.\n",
+              out);
+}
+
+static void write_budget(FILE *out, const json_t *dataset)
+{
+    const json_t *budget = json_object_get(dataset, "budget");
+    fprintf(out, "\nrule %s, budget epsilon %s",
+            json_string_value(json_object_get(dataset, "rule")),
+            brume_shortest(member(budget, "epsilon")).text);
+    if (member(budget, "delta") > 0)
+        fprintf(out, ", delta %s", brume_shortest(member(budget, "delta")).text);
+    fputs("\n", out);
+    write_guarantees(out, dataset);
+}
+
 static void write_text(const brume_call *call, const json_t *dataset)
 {
     fprintf(call->out, "%s%s%s\n", brume_bold(call),
             json_string_value(json_object_get(dataset, "name")), brume_plain(call));
     brume_published_neighbours(call->out, dataset);
-    fprintf(call->out, "\nrule %s, budget epsilon %s",
-            json_string_value(json_object_get(dataset, "rule")),
-            brume_shortest(member(json_object_get(dataset, "budget"), "epsilon")).text);
-    if (member(json_object_get(dataset, "budget"), "delta") > 0)
-        fprintf(call->out, ", delta %s",
-                brume_shortest(member(json_object_get(dataset, "budget"), "delta")).text);
-    fputs("\n", call->out);
-    write_guarantees(call->out, dataset);
+    if (!json_is_false(json_object_get(dataset, "whole_histories")))
+        write_budget(call->out, dataset);
+    write_windows(call->out, dataset);
     write_public(call->out, json_object_get(dataset, "tables"));
     for (size_t i = 0; i < sizeof hazards / sizeof *hazards; i++) {
         fprintf(call->out, "\n%s%s%s\n", brume_bold(call), hazards[i].name, brume_plain(call));

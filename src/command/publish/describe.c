@@ -34,19 +34,21 @@ static const char *title_of(const json_t *document)
 void brume_published_neighbours(FILE *out, const json_t *dataset)
 {
     const char *unit = text_at(dataset, "unit");
+    const char *where = json_is_false(json_object_get(dataset, "whole_histories"))
+                            ? "one window"
+                            : "all tables together";
     bool row = strcmp(unit, "row") == 0,
          replace = strcmp(text_at(dataset, "adjacency"), "replace") == 0;
     if (row)
         fprintf(out, "Two databases are neighbours if one of them has %s.",
                 replace ? "one row that differs from the other's" : "one row more");
     else
-        fprintf(
-            out,
-            "Two databases are neighbours if they differ in the rows of one value of '%s' in all "
-            "tables together: %s.",
-            unit,
-            replace ? "in one of them these rows are replaced by any others of one value"
-                    : "one of them does not have these rows");
+        fprintf(out,
+                "Two databases are neighbours if they differ in the rows of one value of '%s' in "
+                "%s: %s.",
+                unit, where,
+                replace ? "in one of them these rows are replaced by any others of one value"
+                        : "one of them does not have these rows");
 }
 
 /* The least epsilon among the guarantees, with its delta. */

@@ -164,6 +164,22 @@ static brume_status spent_text(const brume_filter *filter, char out[BRUME_CHARGE
     return brume_charge_print(&spent, out, error);
 }
 
+/* The budget that each window has beside that of whole histories, or instead of it. */
+static brume_status add_windows(const brume_dataset *dataset, json_t *object, brume_error *error)
+{
+    json_t *windows = json_object();
+    BRUME_TRY(windows ? brume_filter_to_json(&dataset->window_budget, windows, error)
+                      : brume_no_memory(error, "a release"));
+    json_object_del(windows, "spent");
+    json_object_del(windows, "remaining");
+    bool good = json_object_set_new(object, "windows", windows) == 0 &&
+                json_object_set_new(object, "whole_histories", json_boolean(!dataset->no_budget)) ==
+                    0;
+    if (good && dataset->no_budget) /* nothing is summed over windows, so nothing is claimed */
+        good = json_object_set_new(object, "guarantees", json_array()) == 0;
+    return good ? BRUME_OK : brume_no_memory(error, "a release");
+}
+
 brume_status brume_published_dataset(const brume_dataset *dataset, json_t **out, brume_error *error)
 {
     char hash[BRUME_SIGNER_TEXT], spent[BRUME_CHARGE_TEXT], filter[BRUME_FILTER_TEXT];
@@ -189,8 +205,10 @@ brume_status brume_published_dataset(const brume_dataset *dataset, json_t **out,
                   "data_version", dataset->data_version, "policy_sha256", hash, "charges",
                   (json_int_t)dataset->filter.charges, "tables", public_tables(dataset),
                   "spent_exact", spent, "filter", filter, "guarantees", guarantees);
-    if (object)
+    if (object && !dataset->no_budget)
         status = brume_filter_to_json(&dataset->filter, object, error);
+    if (object && status == BRUME_OK && dataset->has_windows)
+        status = add_windows(dataset, object, error);
     if (!object || status != BRUME_OK) {
         json_decref(object);
         return status == BRUME_OK ? brume_no_memory(error, "a release") : status;
@@ -363,6 +381,11 @@ brume_status brume_published_open(brume_ledger *ledger, const char *dataset,
     for (size_t i = 0; i < count; i++)
         release->tables[i].id = answers[i];
     brume_status status = brume_ledger_dataset(ledger, dataset, &state, error);
+    if (status == BRUME_OK && state->no_budget)
+        status = brume_fail(error, BRUME_EUNSUPPORTED,
+                            "its answers protect rows of one window, and what windows cost "
+                            "together is said by no bundle yet",
+                            "'%s' has no budget of whole histories", state->name);
     if (status == BRUME_OK)
         status = fill(ledger, state, about, release, error);
     brume_dataset_close(state);
