@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "engine/memory.h"
 #include "query/release/ask.h"
+#include "query/release/linear.h"
 
 enum {
     DRAWS = 200,
@@ -259,7 +260,7 @@ static brume_status take_row(void *context, const brume_text *row, size_t column
 
 /* What becomes of a cell in the draws. */
 typedef struct followed {
-    double distances[DRAWS]; /* NULL in a draw: infinite */
+    double changes[DRAWS]; /* NULL in a draw: infinite */
     size_t count;
     double cut; /* the largest distance where numbers are moved by what was cut */
     bool is_open;
@@ -282,6 +283,9 @@ typedef struct follow {
     followed *cells;
     row_key *keys;
     double *drawn; /* of the current draw: all numbers of all answers, one table after the other */
+    size_t numbers;
+    double *moves;        /* of all draws of noise: drawn, less what was released */
+    brume_linear *linear; /* NULL: too many numbers */
 } follow;
 
 static int compare_keys(const void *a, const void *b)
@@ -374,7 +378,8 @@ static void follow_cell(followed *of, const follow *all, const size_t *first,
         of->is_open = of->is_open || base->kind != now->kind;
         return;
     }
-    of->distances[of->count++] = distance;
+    of->changes[of->count++] = isfinite(distance) && now->number < base->number ? -distance
+                                                                                : distance;
     for (size_t i = of->same_count; i-- > 0;)
         if (!(all->drawn[first[of->same[i].table] + of->same[i].cell] == now->number))
             of->same[i] = of->same[--of->same_count];
@@ -448,10 +453,15 @@ static const char *put_bar(const follow *all, followed *of, const row_key *key, 
             return NULL;
         }
     }
-    qsort(of->distances, of->count, sizeof *of->distances, compare_distances);
+    double exact = all->linear && of->count == DRAWS
+                       ? brume_linear_bar(all->linear, of->changes, answer->values[cell].number)
+                       : NAN;
+    for (size_t i = 0; i < of->count; i++)
+        of->changes[i] = fabs(of->changes[i]);
+    qsort(of->changes, of->count, sizeof *of->changes, compare_distances);
     size_t place = (39 * of->count + 39) /
                    40; /* 195 of 200: 0.975, so that few draws do not fool */
-    double noise = of->distances[place - 1];
+    double noise = isfinite(exact) ? exact : of->changes[place - 1];
     if (!isfinite(noise) || !isfinite(of->cut))
         return "it is no number in too many draws of the noise";
     answer->errors[cell] = noise;
@@ -537,6 +547,30 @@ static brume_status run_draw(const running *with, size_t draw, double seconds, r
     return brume_memory_select(with->memory, with->outer->sql, seconds, take_row, out, error);
 }
 
+/* The laws of all numbers that draws move. */
+static brume_status find_factors(follow *all, brume_error *error)
+{
+    double *widths = calloc(all->numbers + 1, sizeof *widths);
+    bool *laplace = calloc(all->numbers + 1, sizeof *laplace);
+    size_t at = 0;
+    for (size_t t = 0; widths && laplace && t < all->outer->table_count; t++) {
+        const brume_query_answer *answer = all->outer->tables[t].answer;
+        for (size_t i = 0; !answer->is_public && i < answer->row_count * answer->column_count;
+             i++, at++) {
+            const known of = know(answer, i);
+            widths[at] = of.noisy && isfinite(of.error) ? of.error : INFINITY;
+            laplace[at] = of.laplace;
+        }
+    }
+    brume_status status = widths && laplace
+                              ? brume_linear_open(all->moves, DRAWS, all->numbers, widths, laplace,
+                                                  &all->linear, error)
+                              : brume_no_memory(error, "the answer");
+    free(widths);
+    free(laplace);
+    return status;
+}
+
 static brume_status follow_all(running *with, follow *all, brume_error *error)
 {
     size_t *first = calloc(with->outer->table_count + 1, sizeof *first);
@@ -544,13 +578,24 @@ static brume_status follow_all(running *with, follow *all, brume_error *error)
     all->drawn = calloc(count + 1, sizeof *all->drawn);
     brume_status status = first && all->drawn ? make_keys(all, error)
                                               : brume_no_memory(error, "the answer");
-    if (status == BRUME_OK)
+    all->numbers = count;
+    all->moves = calloc(count * DRAWS + 1, sizeof *all->moves);
+    double *released = calloc(count + 1, sizeof *released);
+    if (status == BRUME_OK && (!all->moves || !released))
+        status = brume_no_memory(error, "the answer");
+    if (status == BRUME_OK) {
         find_same(all);
+        draw_again(with->outer, first, 0, released);
+    }
     for (size_t draw = 1; status == BRUME_OK && draw < ALL; draw++) {
         result now = {.columns = with->outer->count};
         brume_error why;
         double before = brume_memory_clock();
         draw_again(with->outer, first, draw, all->drawn);
+        for (size_t i = 0; draw <= DRAWS && i < count; i++) {
+            double move = all->drawn[i] - released[i];
+            all->moves[(draw - 1) * count + i] = isfinite(move) ? move : 0;
+        }
         brume_status ran = run_draw(with, draw, with->left, &now, &why);
         with->left -= brume_memory_clock() - before;
         if (ran == BRUME_ECANCELLED || ran == BRUME_EMEMORY || ran == BRUME_EENGINE)
@@ -559,6 +604,9 @@ static brume_status follow_all(running *with, follow *all, brume_error *error)
             status = follow_draw(all, first, &now, draw, error);
         clear_result(&now);
     }
+    if (status == BRUME_OK)
+        status = find_factors(all, error);
+    free(released);
     free(first);
     return status;
 }
@@ -577,6 +625,8 @@ static brume_status add_bars(running *with, const result *base, brume_query_answ
     free(all.keys);
     free(all.cells);
     free(all.drawn);
+    free(all.moves);
+    brume_linear_close(all.linear);
     return status;
 }
 

@@ -142,9 +142,10 @@ static brume_status add_priced(priced_list *all, const char *sql, const json_t *
         !json_object_get(all->seen, text) && all->count < all->room) {
         /* rounded down: the charge itself is exact, this only must not refuse what it would take */
         snprintf(all->texts[all->count], sizeof all->texts[0], "%.15f", amount * (1 - 1e-12));
-        all->payments[all->count] = json_is_number(rho)
-                                        ? (brume_payment){.rho = all->texts[all->count]}
-                                        : (brume_payment){.epsilon = all->texts[all->count]};
+        if (json_is_number(rho))
+            all->payments[all->count].rho = all->texts[all->count];
+        else
+            all->payments[all->count].epsilon = all->texts[all->count];
         all->list[all->count] = (brume_stage_price){sql, &all->payments[all->count]};
         all->count++;
     }
