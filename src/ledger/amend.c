@@ -90,6 +90,9 @@ static brume_status amend_windows(brume_ledger *ledger, const brume_dataset *dat
                           "the window budget is of the rule %s, that of '%s' is %s",
                           brume_rule_word(now->rule), dataset->name,
                           brume_rule_word(dataset->filter.rule));
+    if (dataset->no_budget)
+        BRUME_TRY(brume_window_cover_check(amendment->policy ? amendment->policy : dataset->policy,
+                                           error));
     BRUME_TRY(brume_filter_parse(filter, &whole, error));
     BRUME_TRY(brume_window_budget_check(now, dataset->no_budget ? NULL : &whole, error));
     brume_window_sum limit = brume_window_sum_of_limit(now), undated;

@@ -111,6 +111,25 @@ brume_status brume_window_budget_check(const brume_filter *window, const brume_f
                       concentrated ? "four times the rho of" : "twice");
 }
 
+brume_status brume_window_cover_check(const json_t *policy, brume_error *error)
+{
+    const json_t *tables = json_object_get(policy, "tables");
+    size_t count = tables ? json_array_size(tables) : 1;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *table = tables ? json_array_get(tables, i) : policy;
+        const char *name = json_string_value(json_object_get(table, "name"));
+        const char *place =
+            json_string_value(json_object_get(json_object_get(table, "window"), "place"));
+        bool in_windows = place && (strcmp(place, "column") == 0 || strcmp(place, "link") == 0);
+        if (!in_windows && !json_is_true(json_object_get(table, "public")))
+            return brume_fail(error, BRUME_EPOLICY, "give a budget for whole histories",
+                              "'budget: none', and the table '%s' is in no window: nothing would "
+                              "protect it",
+                              name ? name : "registered");
+    }
+    return BRUME_OK;
+}
+
 /* ---- loading ---- */
 
 typedef struct dataset_row {

@@ -17,6 +17,10 @@ BRUME_MUST_USE brume_status brume_window_budget_check(const brume_filter *window
                                                       const brume_filter *whole,
                                                       brume_error *error);
 
+/* Without a budget for whole histories: is every protected row of the policy in a window? EPOLICY:
+ * a table is in none, and nothing would protect it. */
+BRUME_MUST_USE brume_status brume_window_cover_check(const json_t *policy, brume_error *error);
+
 /* Under which name the password of a dataset's server is kept (store.h). */
 void brume_password_name(const char *dataset, char name[BRUME_PASSWORD_NAME]);
 

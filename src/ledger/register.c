@@ -154,6 +154,8 @@ static brume_status check_windows(const brume_registration *new, brume_error *er
                                            "'budget: none' without windows: nothing would protect "
                                            "the dataset")
                               : BRUME_OK;
+    if (new->no_budget)
+        BRUME_TRY(brume_window_cover_check(new->policy, error));
     return brume_window_budget_check(new->window_budget, new->no_budget ? NULL : new->filter,
                                      error);
 }

@@ -343,6 +343,74 @@ static void an_amendment_stays_above_what_windows_have_spent(void **state)
     brume_window_set_free(&all);
 }
 
+/* What nothing would protect is refused, also by an amendment. */
+static void without_a_budget_every_table_is_in_a_window(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_error error = {0};
+    brume_dataset *dataset = NULL;
+    register_windows(ledger, "free", NULL, "1");
+    assert_ok(brume_ledger_dataset(ledger, "free", &dataset, &error));
+    json_t *policy = json_pack("{s:[{s:s,s:{s:s,s:s}},{s:s,s:{s:s,s:s}},{s:s,s:b}]}", "tables",
+                               "name", "a", "window", "place", "column", "length", "day", "name",
+                               "b", "window", "place", "none", "length", "day", "name", "c",
+                               "public", 1);
+    brume_amendment amendment = {.name = "free", .stated = dataset->stated, .policy = policy};
+    assert_fails(brume_ledger_amend(ledger, &amendment, &error), BRUME_EPOLICY);
+    assert_non_null(strstr(error.message, "'b' is in no window"));
+    json_array_remove(json_object_get(policy, "tables"), 1);
+    assert_ok(brume_ledger_amend(ledger, &amendment, &error));
+    json_decref(policy);
+    brume_dataset_close(dataset);
+}
+
+/* ---- races ---- */
+
+enum { RACERS = 64, CARRIED = 23 };
+
+/* One charge of windows 5 and others; 0: it was carried, 1: it was refused. */
+static int race(const place *where, int number)
+{
+    brume_error error = {0};
+    brume_ledger *ledger = NULL;
+    if (brume_ledger_open(where->path, BRUME_LEDGER_WRITE, &ledger, &error) != BRUME_OK)
+        return 2;
+    brume_window_set set = from_to(5 - number % 3, 5 + number % 5);
+    brume_status status = charge(ledger, "visits", &set, "0.1", "0.1", &error);
+    brume_window_set_free(&set);
+    brume_ledger_close(ledger);
+    return status == BRUME_OK ? 0 : status == BRUME_EBUDGET ? 1 : 3;
+}
+
+static void of_64_processes_as_many_get_a_window_as_its_budget_carries(void **state)
+{
+    (void)state;
+    place where;
+    brume_error error = {0};
+    brume_ledger_report report;
+    pid_t children[RACERS];
+    int carried = 0;
+    make_place(&where);
+    brume_ledger *ledger = open_ledger(&where);
+    register_windows(ledger, "visits", "1000", "2.3");
+    brume_ledger_close(ledger);
+    for (int i = 0; i < RACERS; i++)
+        if ((children[i] = fork()) == 0)
+            _exit(race(&where, i));
+    for (int i = 0; i < RACERS; i++) {
+        int status = 0;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) <= 1);
+        carried += WEXITSTATUS(status) == 0;
+    }
+    assert_int_equal(carried, CARRIED);
+    ledger = open_ledger(&where);
+    assert_ok(brume_ledger_verify(ledger, &report, &error));
+    assert_int_equal(report.reservations, CARRIED);
+    brume_ledger_close(ledger);
+    remove_place(&where);
+}
+
 /* ---- damage ---- */
 
 static void every_change_of_a_page_is_found(void **state)
@@ -429,6 +497,8 @@ int main(void)
         cmocka_unit_test(a_charge_is_of_unit_and_windows_or_of_nothing),
         with_fresh_ledger(a_window_budget_that_cannot_bind_is_refused),
         with_fresh_ledger(an_amendment_stays_above_what_windows_have_spent),
+        with_fresh_ledger(without_a_budget_every_table_is_in_a_window),
+        cmocka_unit_test(of_64_processes_as_many_get_a_window_as_its_budget_carries),
         cmocka_unit_test(every_change_of_a_page_is_found),
         cmocka_unit_test(death_at_any_write_leaves_the_charge_whole_or_none_of_it),
     };

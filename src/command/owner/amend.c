@@ -431,8 +431,10 @@ static brume_status amend_from_file(amending *of, brume_error *error)
     brume_status status = brume_policy_file_open(brume_command_by_name("register"),
                                                  of->dataset->name,
                                                  brume_call_text(of->call, "policy"), &file, error);
-    if (status == BRUME_OK)
+    if (status == BRUME_OK) {
+        of->window_budget = file->window_budget;
         status = amend_from(of, before, file, error);
+    }
     brume_policy_file_close(file);
     brume_tables_close(before);
     return status;

@@ -297,18 +297,6 @@ static brume_status enter(brume_call *call, const brume_policy_file *file,
     return status;
 }
 
-/* Nothing protects the rows of such a table where whole histories have no budget. */
-static brume_status check_timeless(const brume_policy_file *file, brume_error *error)
-{
-    for (size_t i = 0; i < file->tables->count; i++)
-        if (file->tables->list[i].policy->window.place == BRUME_WINDOW_TIMELESS)
-            return brume_fail(error, BRUME_EPOLICY, "give a budget for whole histories",
-                              "'budget: none', and the table '%s' is in no window: nothing would "
-                              "protect it",
-                              file->tables->list[i].name);
-    return BRUME_OK;
-}
-
 static brume_status register_file(brume_call *call, const brume_policy_file *file,
                                   const brume_typed_budgets *budgets, const char *cap,
                                   brume_error *error)
@@ -321,8 +309,6 @@ static brume_status register_file(brume_call *call, const brume_policy_file *fil
                           word);
     BRUME_TRY(check_sources(file, error));
     BRUME_TRY(find_password(file, &password, error));
-    if (budgets->no_budget)
-        BRUME_TRY(check_timeless(file, error));
     json_t *policy = brume_tables_to_json(file->tables);
     brume_registration registration = {.name = brume_call_operand(call, 0),
                                        .password = password,
