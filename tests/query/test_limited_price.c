@@ -57,6 +57,10 @@ static brume_measure random_measure(bool pure_parts)
                          .expression = below(2),
                          .low = lows[range],
                          .high = highs[range]};
+    if (one.kind == BRUME_MEASURE_DIRECT && below(2))
+        one.kind = BRUME_MEASURE_DEVIATION;
+    one.divides = below(3) == 0 &&
+                  (one.kind == BRUME_MEASURE_ROWS || one.kind == BRUME_MEASURE_VALUES);
     if (one.kind == BRUME_MEASURE_QUANTILES) {
         one.fractions = which == 0 ? median : which == 1 ? least : few;
         one.fraction_count = which == 2 ? 2 : 1;
@@ -80,6 +84,8 @@ static plan random_plan(void)
     p.shape.choices_only = p.shape.choices > 0 && below(6) == 0;
     p.shape.counted = below(p.shape.choices + 1);
     p.step = (brume_choice_step)below(4);
+    p.shape.deviations = gaussian || (p.shape.choices_only && p.shape.cells == 0) ? 0 : below(3);
+    p.shape.deviation_step = (brume_choice_step)below(p.shape.cells == 0 ? 3 : 4);
     for (size_t i = 0; i < p.count; i++)
         p.measures[i] = random_measure(!gaussian);
     if (p.shape.cells == 0) { /* the test of keys, and something beside it */
@@ -112,6 +118,7 @@ static void add_moved(mpq_t sum, double moved, double scale, int p)
 static double distance(const plan *p, const brume_measure *m, int power)
 {
     bool both_signs = m->kind == BRUME_MEASURE_CENTRED || m->kind == BRUME_MEASURE_SQUARES ||
+                      m->kind == BRUME_MEASURE_DEVIATION ||
                       (m->kind == BRUME_MEASURE_DIRECT && m->low < 0 && m->high > 0);
     if (!p->shape.replace)
         return 1;
@@ -198,6 +205,33 @@ static void add_mean(mpq_t sum, const plan *p, int number, int power)
     mpq_clears(both, turned, NULL);
 }
 
+/* Medians of means, where a unit weighs 1: u moves by at most 1/2 either way if it comes or goes,
+ * and by 1 if it is replaced; then histograms and tails. */
+static void add_deviations(const plan *p, int power, mpq_t sum)
+{
+    double count = (double)p->shape.deviations, moved = (p->shape.replace ? 2 : 1) * count;
+    brume_choice_step step = p->shape.choices_only ? BRUME_CHOICE_AGAIN : p->shape.deviation_step;
+    mpq_t rate, part;
+    mpq_inits(rate, part, NULL);
+    mpq_set_d(rate, p->limited.centre_rate);
+    mpq_set_d(part, p->shape.replace ? 2 : 1); /* p = 1: the range; p = 2: (range / 2)^2 */
+    mpq_mul(rate, rate, part);
+    if (power == 2) {
+        mpq_div_2exp(rate, rate, 1);
+        mpq_mul(rate, rate, rate);
+    }
+    mpq_set_d(part, count);
+    mpq_mul(rate, rate, part);
+    mpq_add(sum, sum, rate);
+    if (step >= BRUME_CHOICE_HISTOGRAM)
+        add_moved(sum, moved, p->limited.deviation_histogram_scale, power);
+    if (step >= BRUME_CHOICE_TAIL)
+        add_moved(sum, moved, p->limited.deviation_tail_scale, power);
+    if (step >= BRUME_CHOICE_AGAIN)
+        add_moved(sum, moved, p->limited.deviation_again_scale, power);
+    mpq_clears(rate, part, NULL);
+}
+
 static void total_cost(const plan *p, int power, mpq_t sum)
 {
     double choices = (double)p->shape.choices, twice = p->shape.replace ? 2 : 1;
@@ -213,6 +247,8 @@ static void total_cost(const plan *p, int power, mpq_t sum)
         if (step >= BRUME_CHOICE_AGAIN)
             add_moved(sum, twice * choices, p->limited.again_scale, power);
     }
+    if (p->shape.deviations)
+        add_deviations(p, power, sum);
     for (size_t i = 0; i < p->count && !p->shape.choices_only; i++) {
         const brume_measure *m = &p->measures[i];
         if (m->kind == BRUME_MEASURE_UNITS)

@@ -16,7 +16,7 @@ static const char *const kind_words[] = {
     [BRUME_MEASURE_CENTRED] = "centred", [BRUME_MEASURE_SQUARES] = "squares",
     [BRUME_MEASURE_DIRECT] = "direct",   [BRUME_MEASURE_QUANTILES] = "quantiles",
     [BRUME_MEASURE_MODE] = "mode",       [BRUME_MEASURE_PRIVATE_MODE] = "private mode",
-    [BRUME_MEASURE_HOLDERS] = "holders",
+    [BRUME_MEASURE_HOLDERS] = "holders", [BRUME_MEASURE_DEVIATION] = "deviation",
 };
 
 static void add(char *text, size_t size, const char *word, int index)
@@ -154,7 +154,7 @@ static void units_of_several_rows(void **state)
         {"SELECT STDDEV(age + 1000), AVG(age + 1000) FROM visits",
          "5 7: squares 0 1000..1120, centred 0 1000..1120, values 0 1000..1120; count=2 centred=1 squares=0, count=2 centred=1"},
         {"SELECT AVG(age + 1000) FROM visits",
-         "5 7: direct 0 0..120, values 0 0..120; count=1 direct=0"},
+         "5 7: deviation 0 0..120, values 0 0..120; count=1 direct=0"},
         {"SELECT AVG(age + 1000), SUM(age + 1000) FROM visits",
          "5 7: centred 0 1000..1120, values 0 1000..1120; count=1 centred=0, count=1 centred=0"},
         {"SELECT sex, COUNT(*) FROM patients GROUP BY ROLLUP (sex)", "10 7: rows 0 0..0; count=0"},
@@ -297,7 +297,8 @@ static void the_sum_of_a_mean_has_its_own_limit_or_follows_the_number(void **sta
             for (int replace = 0; replace < 2; replace++) {
                 planned all;
                 brume_terms *before = NULL, *after = NULL;
-                make(&all, "SELECT AVG(age) FROM visits", replace ? &replaced : &added, "1", NULL);
+                make(&all, "SELECT AVG(CLAMP(age, 0, 20)) FROM visits",
+                     replace ? &replaced : &added, "1", NULL);
                 const brume_plan_aggregate *mean = &all.plan->aggregates[0];
                 int number = all.plan->measure_limit[mean->count];
                 int sum = all.plan->measure_limit[mean->direct];
@@ -306,11 +307,11 @@ static void the_sum_of_a_mean_has_its_own_limit_or_follows_the_number(void **sta
                 look_at(&before->limits[sum], sums);
                 assert_ok(brume_terms_make(all.plan, before, 0, &after, &error));
                 const brume_measure *measure = &after->measures[mean->direct];
-                double most = (double)after->limits[number].limit, limit = 120 * most;
+                double most = (double)after->limits[number].limit, limit = 20 * most;
                 assert_true(after->limits[number].choice.found);
                 if (measure->kind == BRUME_MEASURE_CENTRED) {
                     assert_false(replace);
-                    assert_holds(measure->sensitivity == 60 * most);
+                    assert_holds(measure->sensitivity == 10 * most);
                     assert_ptr_equal(brume_terms_measure_limit(after, (size_t)mean->direct),
                                      &after->limits[number]);
                     followed++;
@@ -327,6 +328,60 @@ static void the_sum_of_a_mean_has_its_own_limit_or_follows_the_number(void **sta
                 clear(&all);
             }
     assert_true(followed > 0 && capped > 0 && own > 0);
+}
+
+/* The sum of a mean about a centre: noise for its own limit, which is at most the number's times
+ * how far a value can be from the centre; and without a look that is its limit. Rejects: the reach
+ * of the bounds alone; noise for another limit than the one that is applied; under replacement
+ * noise for one that comes or goes. */
+static void the_sum_about_a_centre_has_a_limit_for_distances(void **state)
+{
+    (void)state;
+    const terms added = {BRUME_ADD_REMOVE, {0, 0}, {0, 0}, 0, false},
+                replaced = {BRUME_REPLACE, {0, 0}, {0, 0}, 0, false};
+    double noises[2] = {0};
+    size_t capped = 0, own = 0;
+    for (size_t rows = 0; rows < 8; rows++)
+        for (size_t sums = 0; sums < 17; sums++) /* the last one: without a look */
+            for (int64_t centre = 0; centre <= 120; centre += 30)
+                for (int replace = 0; replace < 2; replace++) {
+                    planned all;
+                    brume_terms *before = NULL, *after = NULL;
+                    make(&all, "SELECT AVG(age) FROM visits", replace ? &replaced : &added, "1",
+                         NULL);
+                    const brume_plan_aggregate *mean = &all.plan->aggregates[0];
+                    int number = all.plan->measure_limit[mean->count];
+                    int sum = all.plan->measure_limit[mean->direct];
+                    assert_true(all.plan->limits[sum].centred);
+                    assert_true(all.plan->measures[mean->count].divides);
+                    assert_ok(brume_terms_make(all.plan, NULL, 0, &before, &error));
+                    look_at(&before->limits[number], rows);
+                    before->limits[sum].has_centre = true;
+                    before->limits[sum].centre = centre;
+                    before->limits[sum].capped = sums == 16;
+                    if (sums < 16)
+                        look_at(&before->limits[sum], sums);
+                    assert_ok(brume_terms_make(all.plan, before, 0, &after, &error));
+                    const brume_measure *measure = &after->measures[mean->direct];
+                    double most = (double)after->limits[number].limit;
+                    double reach = fmax((double)centre, 120 - (double)centre);
+                    assert_true(measure->kind == BRUME_MEASURE_DEVIATION);
+                    assert_int_equal((int)brume_found_total(&after->limits[sum]).centre, centre);
+                    assert_holds(measure->sensitivity == (double)after->limits[sum].limit);
+                    assert_holds(measure->sensitivity <= reach * most ||
+                                 after->limits[number].choice.allowance > 0);
+                    assert_holds(sums < 16 || measure->sensitivity == reach * most);
+                    assert_holds(measure->scale >= measure->sensitivity * measure->noise);
+                    capped += measure->sensitivity == reach * most;
+                    own += measure->sensitivity < reach * most;
+                    if (sums == 15)
+                        noises[replace] = measure->noise;
+                    brume_terms_close(before);
+                    brume_terms_close(after);
+                    clear(&all);
+                }
+    assert_true(capped > 0 && own > 0);
+    assert_holds(noises[1] >= 2 * noises[0]);
 }
 
 /* Rejects: the sensitivity of another reach than that of the values, and of their squares less half
@@ -376,6 +431,7 @@ int main(void)
         cmocka_unit_test(whole_numbers_are_clamped_where_they_are_summed),
         cmocka_unit_test(number_and_sum_of_a_mean_have_one_limit),
         cmocka_unit_test(the_sum_of_a_mean_has_its_own_limit_or_follows_the_number),
+        cmocka_unit_test(the_sum_about_a_centre_has_a_limit_for_distances),
         cmocka_unit_test(a_limited_sum_has_the_reach_of_its_values),
     };
     return cmocka_run_group_tests_name("measures of plans", tests, NULL, NULL);

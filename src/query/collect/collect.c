@@ -401,6 +401,17 @@ brume_status brume_collected_histogram(brume_collected *collected, const brume_t
     return BRUME_OK;
 }
 
+brume_status brume_collected_means(const brume_collected *collected, const brume_mean_cells *cells,
+                                   const bool *shown, uint64_t *weights, brume_error *error)
+{
+    if (collected->push.collection)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "means of units that are on their server");
+    if (collected->bounder)
+        return brume_totals_means(collected->bounder, cells, shown, weights, error);
+    memset(weights, 0, cells->count * sizeof *weights); /* a rehearsal has no values */
+    return BRUME_OK;
+}
+
 brume_status brume_collected_distinct(const brume_collected *collected, uint64_t limit,
                                       const bool *shown, bool *kept, brume_error *error)
 {

@@ -50,6 +50,11 @@ BRUME_MUST_USE brume_status brume_collected_limit(brume_collected *collected,
                                                   const brume_limited_sum *sums, size_t sum_count,
                                                   brume_error *error);
 
+/* The same of units by their means (totals.h). Not of a collection that is pushed down. */
+BRUME_MUST_USE brume_status brume_collected_means(const brume_collected *collected,
+                                                  const brume_mean_cells *cells, const bool *shown,
+                                                  uint64_t *weights, brume_error *error);
+
 /* What a sum was limited with, by its place in `sums`, or the list of a value; NULL: it was not. */
 typedef struct brume_clipped {
     brume_limited_sum sum; /* of a list: its value */

@@ -363,8 +363,8 @@ static brume_i128 entry_of(const brume_bounder *bounder, const total *one, const
     case BRUME_TOTAL_SUM:
         break;
     }
-    return sum_of(bounder, one, of->value) + (brume_i128)bounder->values[of->value].centre *
-                                                 (brume_i128)count_of(bounder, one, of->value);
+    brume_i128 moved = (brume_i128)bounder->values[of->value].centre - of->centre;
+    return sum_of(bounder, one, of->value) + moved * (brume_i128)count_of(bounder, one, of->value);
 }
 
 static bool is_shown(const bool *shown, const total *one)
@@ -531,6 +531,49 @@ brume_status brume_totals_histogram(brume_bounder *bounder, const brume_total *o
     free(how.norms);
     free(how.counts);
     return status;
+}
+
+/* ---- units by their means ---- */
+
+/* What a unit has of one value in all groups that are shown. */
+typedef struct unit_mean {
+    brume_i128 above; /* sum of value - low, of at least low */
+    uint64_t count;
+} unit_mean;
+
+static void add_means(const brume_bounder *bounder, const brume_mean_cells *cells, const shard *own,
+                      const bool *shown, unit_mean *units, uint64_t *weights)
+{
+    brume_i128 moved = (brume_i128)bounder->values[cells->value].centre - cells->low;
+    memset(units, 0, (own->unit_count + 1) * sizeof *units);
+    for (size_t i = 0; i < own->totals.count; i++) {
+        const total *one = total_in(bounder, own, i);
+        uint64_t count = count_of(bounder, one, cells->value);
+        if (!is_shown(shown, one))
+            continue;
+        units[one->unit].above += sum_of(bounder, one, cells->value) + moved * (brume_i128)count;
+        units[one->unit].count += count;
+    }
+    for (size_t i = 0; i < own->unit_count; i++) {
+        if (units[i].count == 0)
+            continue;
+        brume_u128 cell = (brume_u128)units[i].above / ((brume_u128)units[i].count * cells->width);
+        weights[cell < cells->count ? (size_t)cell : cells->count - 1] +=
+            units[i].count < cells->most ? units[i].count : cells->most;
+    }
+}
+
+brume_status brume_totals_means(const brume_bounder *bounder, const brume_mean_cells *cells,
+                                const bool *shown, uint64_t *weights, brume_error *error)
+{
+    unit_mean *units = malloc((most_units(bounder) + 1) * sizeof *units);
+    if (!units)
+        return brume_no_memory(error, "the units and groups");
+    memset(weights, 0, cells->count * sizeof *weights);
+    for (size_t s = 0; s < SHARDS; s++)
+        add_means(bounder, cells, &bounder->shards[s], shown, units, weights);
+    free(units);
+    return BRUME_OK;
 }
 
 /* ---- sums under limits ---- */

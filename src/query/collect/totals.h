@@ -20,6 +20,22 @@ BRUME_MUST_USE brume_status brume_totals_histogram(brume_bounder *bounder, const
                                                    int p, size_t bins, const bool *shown,
                                                    uint64_t *counts, brume_error *error);
 
+/* Units by their means. The mean of a unit's values in the groups with shown[number] (NULL: all),
+ * all of them together, is in cell floor((mean - low) / width), and weighs as many as there are
+ * values, `most` at most: weights[i] is what the units in cell i weigh together. Units without a
+ * value are in no cell. proofs/limits.md. */
+typedef struct brume_mean_cells {
+    size_t value;
+    int64_t low;    /* where the first cell begins */
+    uint64_t width; /* of a cell, at least 1 */
+    size_t count;   /* of cells; the last one has all means above it too */
+    uint64_t most;  /* what a unit weighs at most */
+} brume_mean_cells;
+
+BRUME_MUST_USE brume_status brume_totals_means(const brume_bounder *bounder,
+                                               const brume_mean_cells *cells, const bool *shown,
+                                               uint64_t *weights, brume_error *error);
+
 /* Numbers of groups are below this. */
 size_t brume_totals_groups(const brume_bounder *bounder);
 

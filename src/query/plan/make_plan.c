@@ -721,7 +721,7 @@ static int add_new_measure(brume_plan *plan, brume_measure_kind kind, int value)
         measure->low = plan->values[value].low;
         measure->high = plan->values[value].high;
         if (kind == BRUME_MEASURE_CENTRED || kind == BRUME_MEASURE_SQUARES ||
-            kind == BRUME_MEASURE_DIRECT)
+            kind == BRUME_MEASURE_DIRECT || kind == BRUME_MEASURE_DEVIATION)
             plan->values[value].unsummed = false;
     }
     return (int)plan->measure_count++;
@@ -806,6 +806,17 @@ static bool mean_has_own_limit(const brume_plan *plan, int value)
     return plan->own_limits && !x->squares && (x->spread || (x->low <= 0 && x->high >= 0));
 }
 
+/* Is the sum of a mean one of distances from a centre that is found by looking? A grid of few
+ * points has none near the mean, and a sum or a spread of the same values is one of the values
+ * themselves.
+ */
+static bool mean_has_centre(const brume_plan *plan, int value)
+{
+    enum { FEW_POINTS = 32 };
+    const brume_plan_value *x = &plan->values[value];
+    return !x->added && !x->spread && !x->is_square && x->high - x->low >= FEW_POINTS;
+}
+
 /* The number of values that a mean or variance divides by. */
 static void measure_divisor(brume_plan *plan, brume_plan_aggregate *to)
 {
@@ -843,7 +854,10 @@ static void measure_aggregate(brume_plan *plan, size_t index)
         break;
     case BRUME_AGGREGATE_AVG:
         if (mean_has_own_limit(plan, to->value))
-            to->direct = add_measure(plan, BRUME_MEASURE_DIRECT, to->value);
+            to->direct = add_measure(plan,
+                                     mean_has_centre(plan, to->value) ? BRUME_MEASURE_DEVIATION
+                                                                      : BRUME_MEASURE_DIRECT,
+                                     to->value);
         else
             to->centred = add_measure(plan, BRUME_MEASURE_CENTRED, to->value);
         measure_divisor(plan, to);
@@ -870,6 +884,22 @@ static void measure_aggregate(brume_plan *plan, size_t index)
     case BRUME_AGGREGATE_QUANTILE:
         break; /* when the counts are known */
     }
+}
+
+static bool is_deviation(const brume_plan *plan, int measure)
+{
+    return measure >= 0 && plan->measures[measure].kind == BRUME_MEASURE_DEVIATION;
+}
+
+/* Numbers that nothing but means about centres are made of. */
+static void find_divisors(brume_plan *plan)
+{
+    for (size_t i = 0; i < plan->query->aggregate_count; i++)
+        if (is_deviation(plan, plan->aggregates[i].direct))
+            plan->measures[plan->aggregates[i].count].divides = true;
+    for (size_t i = 0; i < plan->query->aggregate_count; i++)
+        if (!is_deviation(plan, plan->aggregates[i].direct) && plan->aggregates[i].count >= 0)
+            plan->measures[plan->aggregates[i].count].divides = false;
 }
 
 /* SUM: centre times count plus the centred sum where the count is public or is there anyway, else
@@ -981,6 +1011,7 @@ static brume_status plan_measures(brume_plan *plan, const brume_plan_table *tabl
         measure_aggregate(plan, i);
     for (size_t i = 0; i < aggregates; i++)
         measure_sum(plan, i);
+    find_divisors(plan);
     for (size_t i = 0, at = 0; i < plan->value_count; i++)
         at += measure_quantiles(plan, (int)i, plan->fractions + at);
     BRUME_TRY(measure_modes(plan, error));

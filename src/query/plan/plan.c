@@ -58,6 +58,8 @@ const char *brume_measure_word(brume_measure_kind kind)
         return "centred squares";
     case BRUME_MEASURE_DIRECT:
         return "sum";
+    case BRUME_MEASURE_DEVIATION:
+        return "sum of deviations";
     case BRUME_MEASURE_QUANTILES:
         return "quantiles";
     case BRUME_MEASURE_MODE:
@@ -90,6 +92,7 @@ double brume_plan_step(const brume_plan *plan, const brume_measure *measure)
     switch (measure->kind) {
     case BRUME_MEASURE_CENTRED:
     case BRUME_MEASURE_DIRECT:
+    case BRUME_MEASURE_DEVIATION:
         return plan->values[measure->expression].step;
     case BRUME_MEASURE_SQUARES:
         return plan->values[measure->expression].step * plan->values[measure->expression].step;

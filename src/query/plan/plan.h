@@ -86,9 +86,11 @@ typedef struct brume_plan_limit {
     brume_total of;
     const struct brume_plan_limit *number; /* of the sum of a mean: on the number of its values */
     brume_limit_source source;
-    int norm; /* 1 or 2: whose norm is limited; 1 for what quantiles and modes are drawn of */
-    uint64_t ceiling; /* the owner's, in grid steps; 0: none */
-    double reach;     /* what one row adds at most, in grid steps */
+    bool centred; /* of the sum of a mean: the values less a centre that is found by looking */
+    int norm;     /* 1 or 2: whose norm is limited; 1 for what quantiles and modes are drawn of */
+    uint64_t ceiling;  /* the owner's, in grid steps; 0: none */
+    double reach;      /* what one row adds at most, in grid steps */
+    int64_t low, high; /* of a sum: the bounds of a value */
     /* Where it is not AUTO, and so known from the beginning: */
     uint64_t limit;  /* T, in grid steps, at least 1; rounded up where `square` is not 0, */
     uint64_t square; /* the square of a T that is no whole number (the owner's, norm 2); else 0 */

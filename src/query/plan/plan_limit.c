@@ -48,22 +48,24 @@ static brume_total limited_by(const brume_plan *plan, const brume_measure *measu
     switch (measure->kind) {
     case BRUME_MEASURE_PRESENCE:
     case BRUME_MEASURE_HOLDERS: /* are among those present, in each group */
-        return (brume_total){BRUME_TOTAL_PRESENCE, 0};
+        return (brume_total){.kind = BRUME_TOTAL_PRESENCE};
     case BRUME_MEASURE_DIRECT:
-        return (brume_total){BRUME_TOTAL_SUM, measure->expression};
+    case BRUME_MEASURE_DEVIATION:
+        return (brume_total){.kind = BRUME_TOTAL_SUM, .value = measure->expression};
     case BRUME_MEASURE_VALUES:
     case BRUME_MEASURE_CENTRED:
     case BRUME_MEASURE_SQUARES: /* follow the number of values; of rows where none is NULL */
     case BRUME_MEASURE_QUANTILES:
         if (counted)
-            return (brume_total){BRUME_TOTAL_VALUES, brume_plan_counted(plan, measure->expression)};
+            return (brume_total){.kind = BRUME_TOTAL_VALUES,
+                                 .value = brume_plan_counted(plan, measure->expression)};
         break;
     case BRUME_MEASURE_MODE: /* values outside the declared domain count as NULL */
-        return (brume_total){BRUME_TOTAL_VALUES, measure->expression};
+        return (brume_total){.kind = BRUME_TOTAL_VALUES, .value = measure->expression};
     default:
         break;
     }
-    return (brume_total){BRUME_TOTAL_ROWS, 0};
+    return (brume_total){.kind = BRUME_TOTAL_ROWS};
 }
 
 /* min(G, K); 0: no limit. */
@@ -131,6 +133,10 @@ static int add_limit(brume_plan *plan, const brume_measure *measure)
     if (of.kind == BRUME_TOTAL_SUM) {
         const brume_plan_value *value = &plan->values[of.value];
         limit->reach = fmax(fabs((double)value->low), fabs((double)value->high));
+        if (measure->kind == BRUME_MEASURE_DEVIATION) /* whatever the centre is */
+            limit->reach = (double)value->high - (double)value->low;
+        limit->low = value->low;
+        limit->high = value->high;
     }
     limit->ceiling = ceiling_of(plan, limit);
     return (int)plan->limit_count++;
@@ -270,6 +276,20 @@ static void link_means(brume_plan *plan)
     }
 }
 
+/* The sums about a centre. The centre is drawn as a quantile is, which rounded Gaussian noise
+ * cannot be priced with. */
+static void find_centred(brume_plan *plan)
+{
+    for (size_t i = 0; i < plan->measure_count; i++) {
+        if (plan->measures[i].kind != BRUME_MEASURE_DEVIATION)
+            continue;
+        brume_plan_limit *limit = &plan->limits[plan->measure_limit[i]];
+        limit->centred = plan->noise != BRUME_NOISE_ROUNDED_GAUSSIAN &&
+                         limit->source == BRUME_LIMIT_AUTO &&
+                         limit->number->source == BRUME_LIMIT_AUTO;
+    }
+}
+
 brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payment, bool fixed,
                                     brume_error *error)
 {
@@ -286,6 +306,7 @@ brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payme
                                      : add_limit(plan, &plan->measures[i]);
     link_means(plan);
     BRUME_TRY(use_policy(plan, fixed, error));
+    find_centred(plan);
     for (size_t i = 0; i < payment->limit_count; i++)
         if (!brume_distinct_is_typed(plan, payment->limits[i])) /* has its own */
             BRUME_TRY(use_typed(plan, payment->limits[i], error));

@@ -21,17 +21,31 @@
 
 /* ---- what was found out of one limit ---- */
 
-/* The bin of the most that one row adds. */
-static size_t base_of(const brume_plan_limit *limit)
+double brume_found_reach(const brume_found_limit *limit)
 {
-    double most = limit->reach;
+    const brume_plan_limit *of = limit->of;
+    return limit->has_centre ? fmax((double)of->high - (double)limit->centre,
+                                    (double)limit->centre - (double)of->low)
+                             : of->reach;
+}
+
+brume_total brume_found_total(const brume_found_limit *limit)
+{
+    brume_total of = limit->of->of;
+    of.centre = limit->centre;
+    return of;
+}
+
+/* The bin of the most that one row adds. */
+static size_t base_of(double most)
+{
     uint64_t reach = most < 0x1p62 ? (uint64_t)fmax(1, most) : UINT64_C(1) << 62;
     return brume_limit_bin(reach, 1, BRUME_LIMIT_BINS);
 }
 
 bool brume_limit_counts_rows(const brume_plan_limit *limit)
 {
-    return base_of(limit) == 0;
+    return !limit->centred && base_of(limit->reach) == 0;
 }
 
 static bool is_empty(const brume_looks *looks)
@@ -43,14 +57,14 @@ brume_looks brume_found_looks(const brume_found_limit *limit)
 {
     brume_looks all = limit->read;
     brume_looks_pool(&all, &limit->bought);
-    all.base = base_of(limit->of);
+    all.base = base_of(brume_found_reach(limit));
     return all;
 }
 
-/* Is there any look at it? */
+/* Is there any look at it, or was none worth its price? */
 static bool found_looked(const brume_found_limit *limit)
 {
-    return !is_empty(&limit->read) || !is_empty(&limit->bought);
+    return limit->capped || !is_empty(&limit->read) || !is_empty(&limit->bought);
 }
 
 bool brume_found_nothing(const brume_found_limit *limit)
@@ -73,6 +87,15 @@ const char *brume_found_earlier_word(const brume_found_limit *limit)
 double brume_found_value(const brume_found_limit *limit)
 {
     return limit->square ? brume_sqrt_up((double)limit->square) : brume_count_up(limit->limit);
+}
+
+/* How far it went about a centre. Where nothing is bought yet: with a tail, as it does unless the
+ * number's limit is followed. */
+static brume_choice_step deviation_step_of(const brume_found_limit *limit)
+{
+    if (limit->source != BRUME_LIMIT_AUTO || limit->capped)
+        return BRUME_CHOICE_COUNT;
+    return is_empty(&limit->bought) ? BRUME_CHOICE_TAIL : limit->step;
 }
 
 /* How far choosing went. Where nothing is bought yet: as far as earlier looks ask for, or as it
@@ -105,6 +128,11 @@ static brume_status decide(brume_found_limit *limit, double noise_95, bool gauss
                            brume_error *error)
 {
     uint64_t ceiling = limit->of->ceiling;
+    if (limit->capped) { /* there is nothing to decide by: cap_sums makes it */
+        limit->choice = (brume_limit_choice){.hidden = NAN, .reach = NAN};
+        limit->known = false;
+        return BRUME_OK;
+    }
     brume_looks looks = brume_found_looks(limit);
     brume_limit_cost cost = {.noise_95 = noise_95,
                              .gaussian = gaussian,
@@ -248,12 +276,18 @@ static brume_status open_terms(const brume_plan *plan, const brume_terms *found,
     return BRUME_OK;
 }
 
-static size_t count_choices(const brume_terms *terms)
+static size_t count_choices(const brume_terms *terms, bool centred)
 {
     size_t count = 0;
     for (size_t i = 0; i < terms->plan->limit_count; i++)
-        count += terms->limits[i].source == BRUME_LIMIT_AUTO;
+        count += terms->limits[i].source == BRUME_LIMIT_AUTO &&
+                 terms->plan->limits[i].centred == centred;
     return count;
+}
+
+static bool chooses_any(const brume_terms *terms)
+{
+    return count_choices(terms, false) + count_choices(terms, true) > 0;
 }
 
 /* The noise for a limit of 1, and what choosing takes. */
@@ -263,13 +297,18 @@ static brume_status price_totals(brume_terms *terms, brume_error *error)
     brume_limited_shape shape = {.cells = plan->shape.private_keys ? 0 : plan->shape.cells,
                                  .replace = plan->shape.replace,
                                  .pairs = brume_shape_pairs(&plan->shape),
-                                 .choices = count_choices(terms),
+                                 .choices = count_choices(terms, false),
                                  .counted = count_counted(terms),
+                                 .deviations = count_choices(terms, true),
                                  .choices_only = plan->limits_only};
     for (size_t i = 0; i < plan->limit_count; i++) { /* what one limit buys, each pays for */
-        brume_choice_step step = step_of(&terms->limits[i]);
-        terms->step = step > terms->step ? step : terms->step;
+        bool centred = plan->limits[i].centred;
+        brume_choice_step step = centred ? deviation_step_of(&terms->limits[i])
+                                         : step_of(&terms->limits[i]);
+        brume_choice_step *most = centred ? &terms->deviation_step : &terms->step;
+        *most = step > *most ? step : *most;
     }
+    shape.deviation_step = terms->deviation_step;
     return brume_limited_pay(terms->measures, plan->measure_count, &shape, plan->noise,
                              plan->amount, plan->allowed_delta, terms->step, &terms->limited,
                              &terms->price, error);
@@ -342,7 +381,7 @@ static void apply_limits(brume_terms *terms)
  * a mean is never less exact than by rows and bounds alone. */
 static void cap_sum(const brume_found_limit *number, double noise_95, brume_found_limit *sum)
 {
-    double reach = sum->of->reach, cap = (double)number->limit * reach;
+    double reach = brume_found_reach(sum), cap = (double)number->limit * reach;
     brume_limit_choice *choice = &sum->choice;
     bool shorter = noise_95 * cap + number->choice.allowance * reach <=
                    noise_95 * (double)sum->limit + choice->allowance;
@@ -383,7 +422,7 @@ static void follow_numbers(brume_terms *terms)
         brume_measure *measure = &terms->measures[i];
         int index = brume_plan_limit_index(plan, i);
         const brume_plan_limit *limit = index < 0 ? NULL : &plan->limits[index];
-        if (!limit || !limit->number || plan->values[measure->expression].added ||
+        if (!limit || !limit->number || limit->centred || plan->values[measure->expression].added ||
             plan->values[measure->expression].is_square) /* it has no number of its own */
             continue;
         const brume_found_limit *own = &terms->limits[index],
@@ -444,15 +483,26 @@ brume_status brume_terms_copy(const brume_terms *terms, brume_terms **out, brume
     made->price = terms->price;
     made->limited = terms->limited;
     made->step = terms->step;
+    made->deviation_step = terms->deviation_step;
     *out = made;
     return BRUME_OK;
 }
 
 /* ---- what they say of limits ---- */
 
+bool brume_terms_follows_number(const brume_terms *terms, const brume_found_limit *limit)
+{
+    const brume_plan_limit *of = limit->of;
+    const brume_found_limit *number = &terms->limits[of->number - terms->plan->limits];
+    double origin = of->low > 0 ? (double)of->low : of->high < 0 ? (double)of->high : 0;
+    double rows = number->known ? (double)number->limit : 1;
+    return sqrt(rows) * ((double)of->high - (double)of->low) <=
+           24 * fabs((double)limit->centre - origin);
+}
+
 bool brume_terms_choose(const brume_terms *terms)
 {
-    bool any = count_choices(terms) > 0;
+    bool any = chooses_any(terms);
     for (size_t i = 0; i < terms->plan->measurement_count; i++)
         any = any || brume_distinct_chooses(&terms->distinct[i]);
     return any;
@@ -501,16 +551,31 @@ double brume_terms_allowance(const brume_terms *terms, size_t aggregate)
            (from->distinct >= 0 ? 1 : brume_plan_limit_step(terms->plan, limit->of));
 }
 
+double brume_terms_limit_bar(const brume_terms *terms, size_t index)
+{
+    const brume_plan *plan = terms->plan;
+    bool gaussian = plan->noise != BRUME_NOISE_DISCRETE_LAPLACE;
+    const brume_found_limit *limit = &terms->limits[index];
+    double noise = 0;
+    for (size_t i = 0; i < plan->measure_count; i++)
+        if (brume_plan_limit_index(plan, i) == (int)index)
+            noise = width_of(terms->measures[i].scale, gaussian);
+    return limit->known && noise > 0 ? noise + limit->choice.allowance : INFINITY;
+}
+
 double brume_terms_groups_choice_share(const brume_terms *terms)
 {
     const brume_plan *plan = terms->plan;
-    if (count_choices(terms) == 0)
+    if (!chooses_any(terms))
         return 0;
     if (plan->limits_only)
         return brume_plan_joint_share(plan);
     int p = plan->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
-    return brume_plan_joint_share(plan) *
-           brume_limited_choice_share(p, plan->amount, terms->step, count_counted(terms) > 0);
+    double share =
+        count_choices(terms, true) > 0 ? brume_limited_deviation_share(terms->deviation_step) : 0;
+    if (count_choices(terms, false) > 0)
+        share += brume_limited_choice_share(p, plan->amount, terms->step, count_counted(terms) > 0);
+    return brume_plan_joint_share(plan) * share;
 }
 
 double brume_terms_choice_share(const brume_terms *terms)

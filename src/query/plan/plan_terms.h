@@ -31,6 +31,9 @@ typedef struct brume_found_limit {
     brume_looks read;       /* what the ledger has of earlier releases, pooled */
     brume_looks bought;     /* what this release drew */
     brume_choice_step step; /* how far it went; nothing where `bought` is empty */
+    bool has_centre;        /* of->centred: the centre is known, and the looks are about it, */
+    int64_t centre;         /* on the grid, within the bounds; 0 before */
+    bool capped;            /* and there are none: the limit follows that of the number */
     /* What follows: */
     brume_limit_choice choice; /* by all looks; where there are none, what is known without */
     bool known;      /* false: nobody looked yet, or too few units to find one; it counts as 1 */
@@ -53,8 +56,9 @@ typedef struct brume_terms {
                                        place of DIRECT where the sum of a mean follows its number */
     brume_distinct_terms *distinct; /* one for each measurement; empty but for those of DISTINCT */
     brume_price price;
-    brume_limited_price limited; /* noise of the looks that can be bought */
-    brume_choice_step step;      /* how far choosing went, or will go at least */
+    brume_limited_price limited;      /* noise of the looks that can be bought */
+    brume_choice_step step;           /* how far choosing went, or will go at least, */
+    brume_choice_step deviation_step; /* and that of limits about a centre */
 } brume_terms;
 
 /* The terms that follow from what `found` has found out (NULL: nothing), where limits are chosen
@@ -95,6 +99,14 @@ BRUME_MUST_USE brume_status brume_terms_look_pays(const brume_terms *terms, size
 /* All looks at a limit, those that were read and those that were bought. */
 brume_looks brume_found_looks(const brume_found_limit *limit);
 
+/* What is limited, about its centre; and the most that one row adds to it, in grid steps. */
+brume_total brume_found_total(const brume_found_limit *limit);
+double brume_found_reach(const brume_found_limit *limit);
+
+/* Does the limit of a sum about its centre follow that of the number without a look, because no
+ * look is worth its price? A function of the centre and of the number's limit. */
+bool brume_terms_follows_number(const brume_terms *terms, const brume_found_limit *limit);
+
 /* Does one row add 1 to what is limited? Then the first count comes before the histogram (looks.h).
  */
 bool brume_limit_counts_rows(const brume_plan_limit *limit);
@@ -121,6 +133,10 @@ bool brume_terms_cut_is_unknown(const brume_terms *terms, size_t aggregate);
  * the units of the query: for what a limit that was chosen cuts. 0 where a limit cuts nothing or is
  * not of this kind; NaN: nobody knows. */
 double brume_terms_allowance(const brume_terms *terms, size_t aggregate);
+
+/* By what noise and cut the bar of a sum under limit number `index` is long, in grid steps;
+ * INFINITY: no limit is known. */
+double brume_terms_limit_bar(const brume_terms *terms, size_t index);
 
 /* Which part of the price is for choosing limits, by the steps that were bought; of the groups'
  * limits alone. */

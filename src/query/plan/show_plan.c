@@ -88,11 +88,12 @@ static json_t *measure_to_json(const brume_terms *terms, size_t index)
     const brume_plan *plan = terms->plan;
     const brume_measure *measure = &terms->measures[index];
     bool private_mode = measure->kind == BRUME_MEASURE_PRIVATE_MODE;
+    brume_limited_shape limited = {.cells = plan->shape.cells, .replace = plan->shape.replace};
+    double part = brume_limited_part(terms->measures, plan->measure_count, index, &limited);
     json_t *json = json_pack(
         "{s:s,s:s,s:f,s:f}", "measure", brume_measure_word(measure->kind), "mechanism",
         brume_plan_mechanism(plan, index), "sensitivity", sensitivity_of(terms, index), "share",
-        (brume_plan_joint_share(plan) - brume_terms_groups_choice_share(terms)) /
-            (double)plan->measure_count);
+        (brume_plan_joint_share(plan) - brume_terms_groups_choice_share(terms)) * part);
     if (!json)
         return NULL;
     if (!brume_measure_is_selection(measure) || private_mode) {

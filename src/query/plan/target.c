@@ -63,7 +63,7 @@ static double mean_width(const brume_terms *terms, const brume_plan_aggregate *f
         left -= number->choice.allowance;
         const brume_measure *measure = &terms->measures[direct];
         bool follows = measure->kind == BRUME_MEASURE_CENTRED;
-        reach = follows ? (double)brume_measure_reach(measure) : of_sum->of->reach;
+        reach = follows ? (double)brume_measure_reach(measure) : brume_found_reach(of_sum);
         sum = measure_width(terms, direct, beta / 2) +
               of_sum->choice.allowance * (follows ? reach : 1);
     } else {
@@ -117,13 +117,15 @@ static bool mean_bar(const brume_terms *terms, const brume_plan_aggregate *from,
         &terms->limits[brume_plan_limit_index(plan, (size_t)from->direct)];
     const brume_found_limit *of_sum = brume_terms_measure_limit(terms, (size_t)from->direct);
     const brume_found_limit *number = brume_terms_measure_limit(terms, (size_t)from->count);
-    double centre = follows ? (double)brume_measure_centre(sum) : 0;
+    double centre = follows ? (double)brume_measure_centre(sum) : (double)own->centre;
     double rows = looked_sum(number) / terms->groups, all = looked_sum(own) / terms->groups;
-    if (!(rows >= 1) || isnan(all) || !(sum->low >= 0 || sum->high <= 0))
+    if (own->has_centre) /* it is near the mean */
+        all = centre * rows;
+    if (!(rows >= 1) || isnan(all) || !(own->has_centre || sum->low >= 0 || sum->high <= 0))
         return false;
     brume_noisy_moments moments = {
         .count = rows,
-        .sum = (sum->low >= 0 ? all : -all) - centre * rows,
+        .sum = (own->has_centre || sum->low >= 0 ? all : -all) - centre * rows,
         .count_scale = brume_terms_scale(terms, (size_t)from->count, -1),
         .sum_scale = brume_terms_scale(terms, (size_t)from->direct, -1),
         .low = (double)sum->low - centre,

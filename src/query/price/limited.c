@@ -17,6 +17,7 @@ static bool has_both_signs(const brume_measure *measure)
     switch (measure->kind) {
     case BRUME_MEASURE_CENTRED:
     case BRUME_MEASURE_SQUARES:
+    case BRUME_MEASURE_DEVIATION: /* whatever the centre is */
         return true;
     case BRUME_MEASURE_DIRECT:
         return measure->low < 0 && measure->high > 0;
@@ -195,7 +196,32 @@ static brume_status pay_measure(brume_measure *measure, const brume_limited_shap
     return check_scale(measure->noise, error);
 }
 
-/* The measures from `first` on, for an equal share each. */
+/* Shares to each other: the number of a mean divides a sum about a centre that is near the mean, so
+ * that its noise counts little; where there are groups it also tells the small ones. */
+static double weight_of(const brume_measure *measures, size_t count, size_t i,
+                        const brume_limited_shape *shape)
+{
+    if (!measures[i].divides || is_of_mean(measures, count, &measures[i]))
+        return 1; /* distance_of_mean is for equal shares */
+    return shape->cells == 1 ? 0.25 : 0.5;
+}
+
+static double weigh(const brume_measure *measures, size_t first, size_t count,
+                    const brume_limited_shape *shape)
+{
+    double sum = 0;
+    for (size_t i = first; i < count; i++)
+        sum += weight_of(measures, count, i, shape);
+    return sum;
+}
+
+double brume_limited_part(const brume_measure *measures, size_t count, size_t i,
+                          const brume_limited_shape *shape)
+{
+    return weight_of(measures, count, i, shape) / weigh(measures, 0, count, shape);
+}
+
+/* The measures from `first` on, for a share each: `share` is for a weight of 1. */
 static brume_status pay_measures(brume_measure *measures, size_t first, size_t count,
                                  const brume_limited_shape *shape, brume_noise_kind noise,
                                  double whole, double share, double delta, brume_price *price,
@@ -204,9 +230,10 @@ static brume_status pay_measures(brume_measure *measures, size_t first, size_t c
     for (size_t i = first; i < count; i++) {
         bool mean = shape->replace && shape->cells == 1 &&
                     is_of_mean(measures, count, &measures[i]);
+        double own = share * weight_of(measures, count, i, shape); /* a power of two: exact */
         if (!shape->choices_only || measures[i].kind != BRUME_MEASURE_PRIVATE_MODE)
             BRUME_TRY(
-                pay_measure(&measures[i], shape, mean, noise, whole, share, delta, price, error));
+                pay_measure(&measures[i], shape, mean, noise, whole, own, delta, price, error));
     }
     return BRUME_OK;
 }
@@ -217,7 +244,7 @@ static brume_status pay_nothing(brume_measure *measures, size_t count,
                                 const brume_limited_shape *shape, brume_noise_kind noise,
                                 double whole, brume_price *price, brume_error *error)
 {
-    double share = (1 - 0x1p-48) / (double)count;
+    double share = (1 - 0x1p-48) / weigh(measures, 0, count, shape);
     return pay_measures(measures, 0, count, shape, noise, whole, share, 0, price, error);
 }
 
@@ -252,12 +279,56 @@ double brume_limited_step_share(int p, double epsilon, brume_choice_step step)
                                                 : shares[step];
 }
 
+double brume_limited_deviation_share(brume_choice_step step)
+{
+    static const double shares[] = {[BRUME_CHOICE_COUNT] = 0.05,
+                                    [BRUME_CHOICE_HISTOGRAM] = 0.13,
+                                    [BRUME_CHOICE_TAIL] = 0.25,
+                                    [BRUME_CHOICE_AGAIN] = 0.40};
+    return shares[step];
+}
+
 double brume_limited_choice_share(int p, double epsilon, brume_choice_step step, bool counted)
 {
     double sum = 0;
     for (int i = counted ? BRUME_CHOICE_COUNT : BRUME_CHOICE_HISTOGRAM; i <= (int)step; i++)
         sum += brume_limited_step_share(p, epsilon, (brume_choice_step)i);
     return sum;
+}
+
+static double deviations_share(const brume_limited_shape *shape, brume_choice_step step)
+{
+    return shape->deviations > 0 ? brume_limited_deviation_share(step) : 0;
+}
+
+/* The centre is the median of units' means, each of which weighs 1 at most: a quantile of rows of
+ * which a unit has one. Histogram and tails are as those of other limits. */
+static brume_status pay_deviations(const brume_limited_shape *shape, double whole, int p,
+                                   brume_limited_price *limited, brume_error *error)
+{
+    static const int64_t half[1][2] = {{1, 2}};
+    const brume_measure median = {
+        .kind = BRUME_MEASURE_QUANTILES, .high = 1, .fractions = half, .fraction_count = 1};
+    double *const scales[] = {&limited->deviation_histogram_scale, &limited->deviation_tail_scale,
+                              &limited->deviation_again_scale};
+    double count = (double)shape->deviations, moved = (shape->replace ? 2 : 1) * count;
+    int last = shape->cells == 0 ? BRUME_CHOICE_TAIL : BRUME_CHOICE_AGAIN;
+    if (shape->deviations == 0)
+        return BRUME_OK;
+    double part = brume_divide_down(
+        brume_multiply_down(whole, deviations_share(shape, BRUME_CHOICE_COUNT) * (1 - 0x1p-50)),
+        brume_count_up(shape->deviations));
+    /* it has no interval beside it, which would take half */
+    limited->centre_rate =
+        brume_divide_down(brume_selection_rate_down(&median, 2 * part, p), shape->replace ? 2 : 1);
+    for (int i = BRUME_CHOICE_HISTOGRAM; i <= last; i++) {
+        double share = deviations_share(shape, (brume_choice_step)i) -
+                       deviations_share(shape, (brume_choice_step)(i - 1));
+        double *to = scales[i - BRUME_CHOICE_HISTOGRAM];
+        *to = scale_up(whole, share * (1 - 0x1p-48), moved, p);
+        BRUME_TRY(check_scale(*to, error));
+    }
+    return BRUME_OK;
 }
 
 /* A count of units above an edge moves by 1 at most in both adjacencies; the numbers of a histogram
@@ -273,14 +344,15 @@ static brume_status pay_choice(const brume_limited_shape *shape, double whole, i
         if (i == BRUME_CHOICE_COUNT)
             moved = (double)shape->counted;
         else if (i == BRUME_CHOICE_HISTOGRAM && shape->choices_only)
-            share += 1 - brume_limited_choice_share(p, whole, BRUME_CHOICE_AGAIN, shape->counted);
+            share += 1 - brume_limited_choice_share(p, whole, BRUME_CHOICE_AGAIN, shape->counted) -
+                     deviations_share(shape, BRUME_CHOICE_AGAIN);
         if (!(moved > 0))
             continue;
         /* 1 - 2^-50: these shares are no doubles, and the parts must not exceed the whole */
         *scales[i] = scale_up(whole, share * (1 - 0x1p-50), moved, p);
         BRUME_TRY(check_scale(*scales[i], error));
     }
-    return BRUME_OK;
+    return pay_deviations(shape, whole, p, limited, error);
 }
 
 brume_status brume_limited_pay(brume_measure *measures, size_t count,
@@ -307,12 +379,15 @@ brume_status brume_limited_pay(brume_measure *measures, size_t count,
         taken = brume_limited_choice_share(p, whole, step, shape->counted);
         usual = brume_limited_choice_share(p, whole, BRUME_CHOICE_TAIL, shape->counted);
     }
+    taken += deviations_share(shape, shape->deviation_step);
+    usual += deviations_share(shape, BRUME_CHOICE_TAIL);
     size_t first = keys ? 1 : 0;
     double own = 0; /* of the keys: they come first, before it is known which steps are bought */
     if (keys) {
         own = (1 - usual) / (double)count * (1 - 0x1p-50); /* down */
         BRUME_TRY(pay_keys(&measures[0], shape, noise, whole, own, part, price, error));
     }
-    double each = (1 - taken - own) / (double)(count - first) * (1 - 0x1p-48); /* down */
+    double each = (1 - taken - own) / weigh(measures, first, count, shape) *
+                  (1 - 0x1p-48); /* down */
     return pay_measures(measures, first, count, shape, noise, whole, each, part, price, error);
 }

@@ -9,9 +9,11 @@
  * and none where every limit is known. Shares of epsilon, and of rho or mu^2: first counts  0.12
  * (less where epsilon is above 1: 0.05 from 2.4 on)  0.04 histograms    0.08 0.08 tails 0.12 0.12
  *       second tails  0.15                                                    0.15
+ *     then, for limits about a centre, the centres 0.05, and again histograms and tails;
  *   - private keys: an equal share with the measures of what all steps but the last would leave,
- *     whatever is bought; each unit keeps one key;
- *   - the measures: the rest, in equal shares; quantiles and modes among them.
+ *     whatever is bought; each unit keeps one key. Tails of deviations are then bought once;
+ *   - the measures: the rest, in equal shares; quantiles and modes among them. What only divides
+ *     sums of deviations gets less.
  *
  * All rounded towards more noise. */
 #ifndef BRUME_QUERY_LIMITED_H
@@ -19,11 +21,21 @@
 
 #include "query/price/price.h"
 
+/* How far choosing went: what was bought. */
+typedef enum brume_choice_step {
+    BRUME_CHOICE_COUNT, /* of a limit about a centre: the centre */
+    BRUME_CHOICE_HISTOGRAM,
+    BRUME_CHOICE_TAIL,
+    BRUME_CHOICE_AGAIN,
+} brume_choice_step;
+
 typedef struct brume_limited_shape {
     uint64_t cells;    /* groups; 0: private keys, as many as are shown */
     bool replace;      /* charge as under replacement */
     size_t choices;    /* limits that are still to be chosen, each from a histogram, */
     size_t counted;    /* and those of them that have a first count: where one row adds 1 */
+    size_t deviations; /* limits about a centre that are still to be chosen, not among `choices`, */
+    brume_choice_step deviation_step; /* and how far that went */
     uint64_t pairs;    /* of a group and an undeclared value, that a unit votes for in a mode */
     bool choices_only; /* nothing is measured: the price is for choosing */
 } brume_limited_shape;
@@ -34,15 +46,9 @@ typedef struct brume_limited_price {
     double histogram_scale; /* on every bin */
     double tail_scale;      /* on every part of the tail, */
     double again_scale;     /* and where they are counted a second time */
+    double centre_rate;     /* of the median of units' means, where a unit weighs 1 at most */
+    double deviation_histogram_scale, deviation_tail_scale, deviation_again_scale;
 } brume_limited_price;
-
-/* How far choosing went: what was bought. */
-typedef enum brume_choice_step {
-    BRUME_CHOICE_COUNT,
-    BRUME_CHOICE_HISTOGRAM,
-    BRUME_CHOICE_TAIL,
-    BRUME_CHOICE_AGAIN,
-} brume_choice_step;
 
 /* Most that two units' contributions are apart, or one and nothing, in the p-norm to the power p
  * and in units of the sensitivity. Of quantiles and declared modes: the rate's, to the first power.
@@ -55,6 +61,13 @@ double brume_limited_step_share(int p, double epsilon, brume_choice_step step);
 
 /* Which share of the price choosing takes, up to a step, with first counts or without. */
 double brume_limited_choice_share(int p, double epsilon, brume_choice_step step, bool counted);
+
+/* The same of limits about a centre. */
+double brume_limited_deviation_share(brume_choice_step step);
+
+/* Which part of what the measures have together one of them gets. */
+double brume_limited_part(const brume_measure *measures, size_t count, size_t i,
+                          const brume_limited_shape *shape);
 
 /* Is Gaussian noise the better one for so many measures and cells at (epsilon, delta)? */
 bool brume_limited_prefers_gaussian(size_t measures, uint64_t cells, double epsilon, double delta);

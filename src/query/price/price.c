@@ -107,6 +107,7 @@ static double sensitivity_up(const brume_measure *measure, const brume_shape *sh
             brume_count_up((brume_measure_reach(measure) * brume_measure_reach(measure) + 1) / 2);
         break;
     case BRUME_MEASURE_DIRECT:
+    case BRUME_MEASURE_DEVIATION:
         per_row = largest_magnitude_up(measure);
         break;
     case BRUME_MEASURE_ROWS:

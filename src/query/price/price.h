@@ -34,6 +34,7 @@ typedef enum brume_measure_kind {
     BRUME_MEASURE_CENTRED,      /* sum of x - c, c the centre of the bounds */
     BRUME_MEASURE_SQUARES,      /* sum of (x - c)^2 - k, k half the largest square */
     BRUME_MEASURE_DIRECT,       /* sum of x */
+    BRUME_MEASURE_DEVIATION,    /* where totals are limited: sum of x - c, c found by looking */
     BRUME_MEASURE_QUANTILES,    /* one or several quantiles by the exponential mechanism */
     BRUME_MEASURE_MODE,         /* most frequent value of a declared domain by permute-and-flip */
     BRUME_MEASURE_PRIVATE_MODE, /* of an undeclared domain: noise on the units of each value */
@@ -51,6 +52,7 @@ typedef struct brume_measure {
                      the rate eta of the exponential mechanism, per row of rank error */
     double noise; /* where totals are limited (limited.h): scale for a sensitivity of 1, */
     int shift;    /* and steps of 2^-shift in which the measure is drawn */
+    bool divides; /* it is what means are divided by and nothing else: it gets a smaller share */
     uint64_t threshold; /* PRIVATE_MODE: a value may be the mode if its noisy units are at least
                            this */
 } brume_measure;

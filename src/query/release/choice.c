@@ -13,6 +13,7 @@
 #include "ledger/digest.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
+#include "query/release/centre.h"
 #include "query/release/draw_distinct.h"
 #include "query/release/draw_look.h"
 
@@ -26,7 +27,8 @@ typedef struct to_choose {
     const brume_measurement *distinct; /* a count of values; NULL: a limit of the groups */
     size_t index;                      /* of the limit, or of the measurement */
     double bought;       /* standard deviation of the noise on a bin that is paid for now, */
-    double bought_first; /* and of that on the first count of a limit of the groups */
+    double bought_first; /* and of that on the first count of a limit of the groups; */
+    double bought_rate;  /* of a centre, the rate of its draw */
 } to_choose;
 
 /* Standard deviation of the noise on a bin. */
@@ -44,7 +46,8 @@ static bool next_limit(const brume_terms *terms, size_t *at, to_choose *next)
         *next = (to_choose){.limit = &terms->limits[*at],
                             .index = *at,
                             .bought = noise_of(gaussian, terms->limited.histogram_scale),
-                            .bought_first = noise_of(gaussian, terms->limited.count_scale)};
+                            .bought_first = noise_of(gaussian, terms->limited.count_scale),
+                            .bought_rate = terms->limited.centre_rate};
         ++*at;
         return true;
     }
@@ -96,8 +99,8 @@ static brume_status key_of(const brume_question *question, const brume_plan *pla
     free(names);
     if (status != BRUME_OK)
         return status;
-    snprintf(shape, sizeof shape, "limit %d norm %d cells %llu", (int)limit->of.kind, limit->norm,
-             (unsigned long long)plan->shape.cells);
+    snprintf(shape, sizeof shape, "limit %d norm %d cells %llu%s", (int)limit->of.kind, limit->norm,
+             (unsigned long long)plan->shape.cells, limit->centred ? " about a centre" : "");
     const char *what = of->distinct ? "looks at distinct values" : "looks at units";
     const char *first[] = {what, statement, shape};
     status = brume_digest(first, 3, key, error);
@@ -176,6 +179,31 @@ static bool from_json(const json_t *json, brume_looks *looks)
                              looks->part);
 }
 
+/* What was bought about a centre: looks at what units have about one centre say nothing of another.
+ */
+typedef struct about_centre {
+    int64_t centre;
+    double rate; /* that the centre was drawn with: as the price */
+    brume_looks looks;
+} about_centre;
+
+static json_t *about_centre_to_json(const brume_terms *terms, const brume_found_limit *limit)
+{
+    return json_pack("{s:I,s:f,s:o}", "centre", (json_int_t)limit->centre, "rate",
+                     terms->limited.centre_rate, "looks", to_json(&limit->bought));
+}
+
+static bool about_centre_from_json(const json_t *json, const brume_plan_limit *of,
+                                   about_centre *out)
+{
+    const json_t *looks = json_object_get(json, "looks");
+    *out = (about_centre){.centre = json_integer_value(json_object_get(json, "centre")),
+                          .rate = number_of(json, "rate")};
+    bool capped = json_array_size(json_object_get(looks, "bins")) == 0;
+    return out->rate > 0 && out->centre >= of->low && out->centre <= of->high &&
+           (capped || from_json(looks, &out->looks));
+}
+
 /* ---- several looks at one limit ---- */
 
 /* The key of the n-th record under a key, from 0. */
@@ -220,6 +248,21 @@ static brume_status read_looks(brume_ledger *ledger, const char key[65], brume_l
     }
 }
 
+static brume_status count_records(brume_ledger *ledger, const char key[65], size_t *count,
+                                  brume_error *error)
+{
+    json_t *found = NULL;
+    *count = 0;
+    do {
+        char one_key[65];
+        json_decref(found);
+        BRUME_TRY(numbered(key, *count, one_key, error));
+        BRUME_TRY(brume_ledger_recall(ledger, one_key, &found, NULL, error));
+        *count += found != NULL;
+    } while (found);
+    return BRUME_OK;
+}
+
 /* Do they find a limit? */
 static bool find_limit(const brume_looks *looks)
 {
@@ -227,11 +270,13 @@ static bool find_limit(const brume_looks *looks)
                                         : brume_looks_are_quiet(looks);
 }
 
+#define ENOUGH 0.6
+
 /* Are recorded looks enough for this price, whatever they say? If they have at most 0.6 of the
  * variance that it would buy: two looks of the same price have half. */
 static bool are_enough(const to_choose *of, const brume_looks *looks)
 {
-    return noise_ratio(of, looks) <= sqrt(0.6);
+    return noise_ratio(of, looks) <= sqrt(ENOUGH);
 }
 
 brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
@@ -242,14 +287,14 @@ brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
     for (size_t at = 0; next_limit(terms, &at, &one);) {
         const brume_found_limit *limit = one.limit;
         char key[65], next[65];
-        brume_looks before;
         size_t count = 0;
         if (limit->source != BRUME_LIMIT_AUTO)
             continue;
         BRUME_TRY(key_of(question, terms->plan, &one, key, error));
-        BRUME_TRY(read_looks(ledger, key, &before, &count, error));
+        BRUME_TRY(count_records(ledger, key, &count, error));
         BRUME_TRY(numbered(key, count, next, error));
-        json_t *json = to_json(&limit->bought);
+        json_t *json = limit->of->centred ? about_centre_to_json(terms, limit)
+                                          : to_json(&limit->bought);
         brume_status status = json ? brume_ledger_note(ledger, reservation, next, json, error)
                                    : brume_no_memory(error, "the limits");
         json_decref(json);
@@ -293,6 +338,74 @@ static brume_status recall_one(brume_ledger *ledger, const brume_question *quest
     return BRUME_OK;
 }
 
+/* Put a record into a limit about a centre, and say how long its bar is at this price: noise and
+ * what is cut; INFINITY: it finds no limit. */
+static brume_status try_record(const brume_terms *terms, size_t index, const about_centre *record,
+                               brume_found_limit *limit, double *bar, brume_error *error)
+{
+    brume_terms *found = NULL, *made = NULL;
+    brume_looks looks = record->looks;
+    *limit = terms->limits[index];
+    limit->has_centre = true;
+    limit->centre = record->centre;
+    limit->capped = !brume_looks_histogram(&looks);
+    limit->read = looks;
+    limit->source = BRUME_LIMIT_LEDGER;
+    BRUME_TRY(brume_terms_copy(terms, &found, error));
+    found->limits[index] = *limit;
+    brume_status status = brume_terms_make(terms->plan, found, 0, &made, error);
+    brume_terms_close(found);
+    if (status == BRUME_OK)
+        *bar = brume_terms_limit_bar(made, index);
+    brume_terms_close(made);
+    return status;
+}
+
+/* Of a limit about a centre records are not pooled: of those that would together be enough the one
+ * with the shortest bar is used, so that a bad centre does not stay. Which one that is follows from
+ * released numbers and the price. */
+static brume_status recall_about_centre(brume_ledger *ledger, const brume_question *question,
+                                        const brume_terms *terms, bool noisy_too,
+                                        const to_choose *of, brume_found_limit *limit,
+                                        brume_error *error)
+{
+    char key[65], one_key[65];
+    double precision = 0, least = INFINITY;
+    brume_found_limit best = *limit;
+    json_t *found = NULL;
+    if (limit->source != BRUME_LIMIT_AUTO || terms->plan->shape.private_keys)
+        return BRUME_OK;
+    BRUME_TRY(key_of(question, terms->plan, of, key, error));
+    for (size_t i = 0;; i++) {
+        about_centre record;
+        brume_found_limit one;
+        double bar = INFINITY;
+        BRUME_TRY(numbered(key, i, one_key, error));
+        BRUME_TRY(brume_ledger_recall(ledger, one_key, &found, NULL, error));
+        if (!found)
+            break;
+        bool good = about_centre_from_json(found, limit->of, &record);
+        json_decref(found);
+        if (!good)
+            return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
+                              "recorded looks at a limit cannot be read");
+        BRUME_TRY(try_record(terms, of->index, &record, &one, &bar, error));
+        precision += pow(record.rate / of->bought_rate, 2);
+        limit->earlier = BRUME_EARLIER_NOT_FOUND;
+        if (bar < least) {
+            least = bar;
+            best = one;
+        }
+    }
+    if (!isfinite(least))
+        return BRUME_OK;
+    if (noisy_too || precision * ENOUGH >= 1)
+        *limit = best;
+    else
+        limit->earlier = BRUME_EARLIER_NOISY;
+    return BRUME_OK;
+}
+
 brume_status brume_choice_recall(brume_ledger *ledger, const brume_question *question,
                                  bool noisy_too, const brume_plan *plan, brume_terms **out,
                                  brume_error *error)
@@ -302,9 +415,15 @@ brume_status brume_choice_recall(brume_ledger *ledger, const brume_question *que
     brume_status status = brume_terms_copy(bought, &found, error);
     to_choose one;
     for (size_t at = 0; status == BRUME_OK && next_limit(bought, &at, &one);)
-        status = recall_one(
-            ledger, question, bought, noisy_too, &one,
-            one.distinct ? &found->distinct[one.index].limit : &found->limits[one.index], error);
+        if (!one.limit->of->centred)
+            status = recall_one(ledger, question, bought, noisy_too, &one,
+                                one.distinct ? &found->distinct[one.index].limit
+                                             : &found->limits[one.index],
+                                error);
+    for (size_t at = 0; status == BRUME_OK && next_limit(bought, &at, &one);) /* by their numbers */
+        if (one.limit->of->centred)
+            status = recall_about_centre(ledger, question, found, noisy_too, &one,
+                                         &found->limits[one.index], error);
     if (status == BRUME_OK) /* what the choices would have cost buys less noise */
         status = brume_terms_make(plan, found, 0, out, error);
     brume_terms_close(found);
@@ -318,7 +437,9 @@ brume_status brume_choice_check_new(brume_ledger *ledger, const brume_question *
     to_choose one;
     for (size_t at = 0; next_limit(terms, &at, &one);) {
         brume_found_limit limit = *one.limit;
-        BRUME_TRY(recall_one(ledger, question, terms, false, &one, &limit, error));
+        BRUME_TRY(limit.of->centred
+                      ? recall_about_centre(ledger, question, terms, false, &one, &limit, error)
+                      : recall_one(ledger, question, terms, false, &one, &limit, error));
         if (limit.source == BRUME_LIMIT_AUTO)
             return BRUME_OK;
     }
@@ -371,12 +492,28 @@ static brume_status look(const brume_terms *terms, size_t index, brume_collected
                                 .histogram = paid->histogram_scale,
                                 .tail = paid->tail_scale,
                                 .again = paid->again_scale};
+    if (of->centred) {
+        prices.histogram = paid->deviation_histogram_scale;
+        prices.tail = paid->deviation_tail_scale;
+        prices.again = paid->deviation_again_scale;
+    }
     deciding context = {terms, index};
-    if (limit->source != BRUME_LIMIT_AUTO)
-        return BRUME_OK;
-    BRUME_TRY(brume_collected_histogram(collected, &of->of, of->norm, BRUME_LIMIT_BINS, shown,
-                                        units, error));
+    brume_total total = brume_found_total(limit);
+    BRUME_TRY(brume_collected_histogram(collected, &total, of->norm, BRUME_LIMIT_BINS, shown, units,
+                                        error));
     return brume_look(units, &prices, bits, decide_limit, &context, limit, error);
+}
+
+/* The same of a limit about a centre: first the centre, then, where they are worth their price,
+ * looks at what units have about it. */
+static brume_status look_about_centre(const brume_terms *terms, size_t index,
+                                      brume_collected *collected, const bool *shown,
+                                      brume_bits *bits, brume_found_limit *limit,
+                                      brume_error *error)
+{
+    BRUME_TRY(brume_draw_centre(terms, collected, shown, bits, limit, error));
+    limit->capped = brume_terms_follows_number(terms, limit);
+    return limit->capped ? BRUME_OK : look(terms, index, collected, shown, bits, limit, error);
 }
 
 static brume_status look_for_all(brume_terms *found, brume_collected *const *collected,
@@ -388,7 +525,12 @@ static brume_status look_for_all(brume_terms *found, brume_collected *const *col
     if (plan->limit_count > 0)
         status = find_shown(plan, collected[0], drawn, &shown, error);
     for (size_t i = 0; status == BRUME_OK && i < plan->limit_count; i++)
-        status = look(found, i, collected[0], shown, bits, &found->limits[i], error);
+        if (found->limits[i].source == BRUME_LIMIT_AUTO && !plan->limits[i].centred)
+            status = look(found, i, collected[0], shown, bits, &found->limits[i], error);
+    for (size_t i = 0; status == BRUME_OK && i < plan->limit_count; i++) /* numbers are known now */
+        if (found->limits[i].source == BRUME_LIMIT_AUTO && plan->limits[i].centred)
+            status =
+                look_about_centre(found, i, collected[0], shown, bits, &found->limits[i], error);
     free(shown);
     for (size_t i = 0; status == BRUME_OK && i < plan->measurement_count; i++)
         if (brume_distinct_chooses(&found->distinct[i]))
@@ -451,8 +593,8 @@ static brume_status sum_up(const brume_terms *terms, brume_collected *collected,
     brume_limited_list *lists = calloc(plan->measure_count + 1, sizeof *lists);
     brume_status status = limits && sums && lists ? BRUME_OK : brume_no_memory(error, "the limits");
     for (size_t i = 0; status == BRUME_OK && i < plan->limit_count; i++)
-        limits[i] = (brume_total_limit){plan->limits[i].of, terms->limits[i].limit,
-                                        terms->limits[i].square};
+        limits[i] = (brume_total_limit){brume_found_total(&terms->limits[i]),
+                                        terms->limits[i].limit, terms->limits[i].square};
     for (size_t i = 0; status == BRUME_OK && i < plan->measure_count; i++) {
         const brume_measure *measure = &terms->measures[i];
         sums[i] = (brume_limited_sum){
@@ -486,13 +628,13 @@ brume_status brume_sum_under_limits(const brume_terms *terms, brume_collected *c
 
 /* ---- as an answer ---- */
 
-static const char *word_of(brume_total_kind kind)
+static const char *word_of(const brume_plan_limit *limit)
 {
     static const char *const words[] = {[BRUME_TOTAL_PRESENCE] = "groups",
                                         [BRUME_TOTAL_ROWS] = "rows",
                                         [BRUME_TOTAL_VALUES] = "values",
                                         [BRUME_TOTAL_SUM] = "sum"};
-    return words[kind];
+    return limit->centred ? "sum of deviations" : words[limit->of.kind];
 }
 
 /* Row `row` of the limits as an answer. */
@@ -518,8 +660,8 @@ static brume_status present_all_limits(const brume_terms *terms, brume_query_ans
 {
     const brume_plan *plan = terms->plan;
     for (size_t i = 0; i < plan->limit_count; i++)
-        BRUME_TRY(present_limit(plan, &terms->limits[i], word_of(plan->limits[i].of.kind), i,
-                                answer, error));
+        BRUME_TRY(
+            present_limit(plan, &terms->limits[i], word_of(&plan->limits[i]), i, answer, error));
     for (size_t i = 0, row = plan->limit_count; i < plan->measurement_count; i++)
         if (plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT)
             BRUME_TRY(present_limit(plan, &terms->distinct[i].limit, "distinct values", row++,

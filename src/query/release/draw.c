@@ -94,8 +94,10 @@ static bool belongs(const brume_terms *terms, size_t index, const brume_collecte
     if (selects)
         return agree(measure->scale, 1 / scale);
     /* a ball of the 1-norm is within that of the 2-norm */
+    const brume_found_limit *limit = brume_terms_measure_limit(terms, index);
     return agree(measure->scale, scale) && clipped->sum.kind == measure->kind &&
-           clipped->sum.value == measure->expression && clipped->sum.shift == measure->shift &&
+           clipped->limit.of.centre == limit->centre && clipped->sum.value == measure->expression &&
+           clipped->sum.shift == measure->shift &&
            (clipped->p == 1 || plan->noise != BRUME_NOISE_DISCRETE_LAPLACE);
 }
 
@@ -209,6 +211,7 @@ static brume_i128 exact(const brume_measure *measure, const brume_bounded_group 
         return value->squares -
                (brume_i128)brume_measure_half_square(measure) * (brume_i128)value->count;
     case BRUME_MEASURE_DIRECT:
+    case BRUME_MEASURE_DEVIATION: /* its sum is always limited */
         return value->sum + (brume_i128)brume_measure_centre(measure) * (brume_i128)value->count;
     case BRUME_MEASURE_QUANTILES:
     case BRUME_MEASURE_MODE:

@@ -61,9 +61,14 @@ static bool adds_up(const brume_terms *terms, int measure)
 }
 
 /* What the sum of a mean is about, on the grid. */
-static double centre_of(const brume_measure *sum)
+static double centre_of(const brume_terms *terms, int sum)
 {
-    return sum->kind == BRUME_MEASURE_CENTRED ? (double)brume_measure_centre(sum) : 0;
+    const brume_measure *measure = &terms->measures[sum];
+    if (measure->kind == BRUME_MEASURE_CENTRED)
+        return (double)brume_measure_centre(measure);
+    return measure->kind == BRUME_MEASURE_DEVIATION
+               ? (double)brume_terms_measure_limit(terms, (size_t)sum)->centre
+               : 0;
 }
 
 /* Of a mean whose sum has a limit of its own. */
@@ -77,8 +82,8 @@ static brume_noisy_moments moments_of_sum(const brume_terms *terms, const brume_
         .sum = brume_drawn_number(drawn, direct, group),
         .count_scale = scale_of(terms, drawn, from->count, group),
         .sum_scale = scale_of(terms, drawn, direct, group),
-        .low = (double)sum->low - centre_of(sum),
-        .high = (double)sum->high - centre_of(sum),
+        .low = (double)sum->low - centre_of(terms, direct),
+        .high = (double)sum->high - centre_of(terms, direct),
         .count_cut = cut_of(terms, from->count),
         .sum_cut = cut_of(terms, direct),
     };
@@ -232,8 +237,8 @@ static brume_shown show_mean(const brume_terms *terms, const brume_drawn *drawn,
     if (!(moments.count >= 1) || !isfinite(moments.sum))
         return nothing();
     double step = plan->values[from->value].step;
-    const brume_measure *sum = &terms->measures[from->direct >= 0 ? from->direct : from->centred];
-    double centre = (double)plan->values[from->value].origin + centre_of(sum);
+    double centre = (double)plan->values[from->value].origin +
+                    centre_of(terms, from->direct >= 0 ? from->direct : from->centred);
     double mean = moments.sum / moments.count;
     brume_interval bar = brume_error_mean(plan->noise, &moments, beta);
     if (is_everything(&moments, bar, moments.low, moments.high))
@@ -273,7 +278,7 @@ static brume_shown show_spread(const brume_terms *terms, const brume_drawn *draw
     if (seems_too_few(plan, &first) || !(first.count > 1) || !isfinite(first.sum) ||
         !isfinite(second.sum))
         return too_few();
-    double centre = centre_of(&terms->measures[from->direct]);
+    double centre = centre_of(terms, from->direct);
     brume_interval mean = brume_error_mean(plan->noise, &first, beta / 2);
     brume_interval square = brume_error_mean(plan->noise, &second, beta / 2);
     double width = (first.high - first.low) * step, most = width * width / 4;
@@ -376,7 +381,7 @@ static bool joint_mean(const brume_terms *terms, const brume_drawn *drawn,
     const brume_plan *plan = terms->plan;
     const brume_measure *sum = &terms->measures[index];
     const brume_plan_value *value = &plan->values[sum->expression];
-    double centre = centre_of(sum), offset = (double)value->origin + centre;
+    double centre = centre_of(terms, index), offset = (double)value->origin + centre;
     brume_noisy_moments moments = {
         .count = count_of(drawn, from, group),
         .sum = brume_drawn_number(drawn, index, group),
