@@ -85,6 +85,7 @@ static plan random_plan(void)
     p.shape.counted = below(p.shape.choices + 1);
     p.step = (brume_choice_step)below(4);
     p.shape.deviations = gaussian || (p.shape.choices_only && p.shape.cells == 0) ? 0 : below(3);
+    p.shape.equal_shares = below(2);
     p.shape.deviation_step = (brume_choice_step)below(p.shape.cells == 0 ? 3 : 4);
     for (size_t i = 0; i < p.count; i++)
         p.measures[i] = random_measure(!gaussian);

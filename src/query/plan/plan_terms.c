@@ -309,6 +309,7 @@ static brume_status price_totals(brume_terms *terms, brume_error *error)
         *most = step > *most ? step : *most;
     }
     shape.deviation_step = terms->deviation_step;
+    shape.equal_shares = terms->step == BRUME_CHOICE_AGAIN;
     return brume_limited_pay(terms->measures, plan->measure_count, &shape, plan->noise,
                              plan->amount, plan->allowed_delta, terms->step, &terms->limited,
                              &terms->price, error);

@@ -88,7 +88,9 @@ static json_t *measure_to_json(const brume_terms *terms, size_t index)
     const brume_plan *plan = terms->plan;
     const brume_measure *measure = &terms->measures[index];
     bool private_mode = measure->kind == BRUME_MEASURE_PRIVATE_MODE;
-    brume_limited_shape limited = {.cells = plan->shape.cells, .replace = plan->shape.replace};
+    brume_limited_shape limited = {.cells = plan->shape.cells,
+                                   .replace = plan->shape.replace,
+                                   .equal_shares = terms->step == BRUME_CHOICE_AGAIN};
     double part = brume_limited_part(terms->measures, plan->measure_count, index, &limited);
     json_t *json = json_pack(
         "{s:s,s:s,s:f,s:f}", "measure", brume_measure_word(measure->kind), "mechanism",

@@ -201,7 +201,7 @@ static brume_status pay_measure(brume_measure *measure, const brume_limited_shap
 static double weight_of(const brume_measure *measures, size_t count, size_t i,
                         const brume_limited_shape *shape)
 {
-    if (!measures[i].divides || is_of_mean(measures, count, &measures[i]))
+    if (!measures[i].divides || shape->equal_shares || is_of_mean(measures, count, &measures[i]))
         return 1; /* distance_of_mean is for equal shares */
     return shape->cells == 1 ? 0.25 : 0.5;
 }

@@ -36,6 +36,7 @@ typedef struct brume_limited_shape {
     size_t counted;    /* and those of them that have a first count: where one row adds 1 */
     size_t deviations; /* limits about a centre that are still to be chosen, not among `choices`, */
     brume_choice_step deviation_step; /* and how far that went */
+    bool equal_shares; /* what divides means has as much as the others: its limit is a crowd's */
     uint64_t pairs;    /* of a group and an undeclared value, that a unit votes for in a mode */
     bool choices_only; /* nothing is measured: the price is for choosing */
 } brume_limited_shape;

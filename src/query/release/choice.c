@@ -478,6 +478,16 @@ static brume_status decide_limit(void *context, brume_found_limit *limit, brume_
     return brume_terms_decide(of->terms, of->index, limit, error);
 }
 
+/* Was a tail bought a second time for a limit that is about no centre? */
+static bool looked_again(const brume_terms *terms)
+{
+    for (size_t i = 0; i < terms->plan->limit_count; i++)
+        if (terms->limits[i].source == BRUME_LIMIT_AUTO && !terms->plan->limits[i].centred &&
+            terms->limits[i].step == BRUME_CHOICE_AGAIN)
+            return true;
+    return false;
+}
+
 /* Look for one limit of the groups, as far as the looks ask for more: what they cost all together
  * is known from how far they went (plan_terms.h). */
 static brume_status look(const brume_terms *terms, size_t index, brume_collected *collected,
@@ -492,10 +502,10 @@ static brume_status look(const brume_terms *terms, size_t index, brume_collected
                                 .histogram = paid->histogram_scale,
                                 .tail = paid->tail_scale,
                                 .again = paid->again_scale};
-    if (of->centred) {
+    if (of->centred) { /* a second tail beside one of the numbers would leave too little */
         prices.histogram = paid->deviation_histogram_scale;
         prices.tail = paid->deviation_tail_scale;
-        prices.again = paid->deviation_again_scale;
+        prices.again = looked_again(terms) ? 0 : paid->deviation_again_scale;
     }
     deciding context = {terms, index};
     brume_total total = brume_found_total(limit);
