@@ -15,42 +15,31 @@
 #include "base/error.h"
 #include "number/rounding.h"
 #include "synthetic/junction.h"
+#include "synthetic/tree_count.h"
+#include "synthetic/tree_levels.h"
 
 /* The shares of the price, and the constants of the choice: fixed, and not to be taken from data.
  */
-static const double SHARE_ONE = 0.15;              /* the columns alone */
-static const double SHARE_SCORES = 0.09;           /* of a round */
-static const double SHARE_CHOICES = 0.15;          /* pure: of the price */
-static const double SHARE_MEAN = 0.1;              /* of the bars */
-static const double ABSOLUTE = 0.7978845608028654; /* E|N(0, 1)| */
-static const double TABLES_A_COLUMN = 1.2;         /* expected in a round, for levels */
-static const double MOST_A_COLUMN = 1.5;           /* that a round may choose */
+static const double SHARE_ONE = 0.15;      /* the columns alone */
+static const double SHARE_SCORES = 0.09;   /* of a round */
+static const double SHARE_CHOICES = 0.15;  /* pure: of the price */
+static const double SHARE_MEAN = 0.1;      /* of the bars */
+static const double TABLES_A_COLUMN = 1.2; /* expected in a round, for levels */
+static const double MOST_A_COLUMN = 1.5;   /* that a round may choose */
 static const double FINE = 0.02;
 
 enum {
-    GRID = 16, /* scores are in steps of 1/16 record */
     ROUNDS = 4,
     ROUNDS_FINE = 6,
     ROUNDS_PURE = 2,
     CELLS = 1 << 18,
     CELLS_FINE = 1 << 20,
-    CELLS_MOST = 1 << 28,
     TRIPLE_CELLS = 1000000,
     MODEL_ROWS = 100000,       /* rows that stand for the model, at least */
     MODEL_ROWS_MOST = 1 << 19, /* and at most */
     KEPT_CELLS = 1 << 23,      /* true counts that are kept from round to round */
     BAR_CELLS = 1 << 22,       /* a bar is of all values up to here, else of the model's bins */
-    ROWS_MOST = 1 << 27,
 };
-
-typedef struct column_levels {
-    uint32_t values;    /* that the model has */
-    uint16_t *of_value; /* a value -> one of the model; NULL: itself */
-    double *weight;     /* of each value, where of_value is not NULL: what its count says */
-    size_t count;       /* levels */
-    uint32_t bins[BRUME_TREE_LEVELS];
-    uint16_t *map[BRUME_TREE_LEVELS]; /* of a value of the model; level 0: NULL, itself */
-} column_levels;
 
 typedef struct candidate {
     size_t columns;
@@ -78,7 +67,7 @@ typedef struct tree_run {
     bool is_pure, is_fine;
     uint64_t rounds;
     double limit; /* cells of the model */
-    column_levels levels[BRUME_TREE_COLUMNS];
+    brume_tree_levels levels[BRUME_TREE_COLUMNS];
     brume_junction *model;
     uint16_t *row[BRUME_TREE_COLUMNS]; /* rows of the model, for it */
     uint64_t row_count;
@@ -104,7 +93,7 @@ static double table_sensitivity(const tree_run *all)
 static double score_sensitivity(const tree_run *all)
 {
     double both = all->options->adjacency == BRUME_REPLACE ? 2 : 1;
-    return GRID * both * (double)all->options->rows_per_unit;
+    return BRUME_TREE_GRID * both * (double)all->options->rows_per_unit;
 }
 
 /* ---- drawing: the one door ---- */
@@ -172,48 +161,6 @@ static brume_status own_choose(void *context, double epsilon, double sensitivity
 
 /* ---- counting ---- */
 
-/* counts[cell] of the table of these columns: `map` of a column sends its values to bins; NULL, or
- * a map that is NULL: each value is one. `most[i]` is the number of values that may occur. */
-static brume_status count_table(size_t columns, const uint16_t *const *data,
-                                const uint16_t *const *map, const uint32_t *bins,
-                                const uint32_t *most, uint64_t n, uint32_t *counts,
-                                brume_error *error)
-{
-    uint32_t *step[BRUME_TREE_WIDEST] = {NULL};
-    size_t cells = 1, room = 0;
-    for (size_t i = 0; i < columns; i++) {
-        cells *= bins[i];
-        room += most[i];
-    }
-    uint32_t *space = malloc(room * sizeof *space);
-    if (!space)
-        return brume_no_memory(error, "counts");
-    size_t stride = cells, used = 0;
-    for (size_t i = 0; i < columns; i++) {
-        stride /= bins[i];
-        step[i] = space + used;
-        for (uint32_t v = 0; v < most[i]; v++)
-            step[i][v] = (uint32_t)(stride * (map && map[i] ? map[i][v] : v));
-        used += most[i];
-    }
-    memset(counts, 0, cells * sizeof *counts);
-    if (columns == 1)
-        for (uint64_t r = 0; r < n; r++)
-            counts[step[0][data[0][r]]]++;
-    else if (columns == 2)
-        for (uint64_t r = 0; r < n; r++)
-            counts[step[0][data[0][r]] + step[1][data[1][r]]]++;
-    else if (columns == 3)
-        for (uint64_t r = 0; r < n; r++)
-            counts[step[0][data[0][r]] + step[1][data[1][r]] + step[2][data[2][r]]]++;
-    else
-        for (uint64_t r = 0; r < n; r++)
-            counts[step[0][data[0][r]] + step[1][data[1][r]] + step[2][data[2][r]] +
-                   step[3][data[3][r]]]++;
-    free(space);
-    return BRUME_OK;
-}
-
 /* The table of columns at levels, of the model's values (SIZE_MAX columns never occur): from the
  * data, or from the rows of the model. */
 static brume_status count_columns(const tree_run *all, bool of_data, size_t columns,
@@ -225,7 +172,7 @@ static brume_status count_columns(const tree_run *all, bool of_data, size_t colu
     uint32_t bins[BRUME_TREE_WIDEST], most[BRUME_TREE_WIDEST];
     brume_status status = BRUME_OK;
     for (size_t i = 0; status == BRUME_OK && i < columns; i++) {
-        const column_levels *levels = &all->levels[column[i]];
+        const brume_tree_levels *levels = &all->levels[column[i]];
         size_t at = level ? level[i] : 0;
         data[i] = of_data ? all->data[column[i]] : all->row[column[i]];
         bins[i] = levels->bins[at];
@@ -246,8 +193,8 @@ static brume_status count_columns(const tree_run *all, bool of_data, size_t colu
         }
     }
     if (status == BRUME_OK)
-        status = count_table(columns, data, map, bins, most, of_data ? all->n : all->row_count,
-                             counts, error);
+        status = brume_tree_count(columns, data, map, bins, most, of_data ? all->n : all->row_count,
+                                  counts, error);
     for (size_t i = 0; i < columns; i++)
         free(made[i]);
     return status;
@@ -260,112 +207,6 @@ static void wipe(void *space, size_t bytes)
     free(space);
 }
 
-/* ---- levels: functions of noisy counts ---- */
-
-typedef struct weighted {
-    double weight;
-    uint32_t value;
-} weighted;
-
-static int by_weight(const void *a, const void *b)
-{
-    const weighted *x = a, *y = b;
-    if (x->weight != y->weight)
-        return x->weight < y->weight ? 1 : -1;
-    return x->value < y->value ? -1 : x->value > y->value; /* the same order everywhere */
-}
-
-/* A map of `values` values to at most `bins` bins; returned is how many it has, 0: no memory.
- * Ordered: neighbours, of about equal weight, from the left. Labels: the heaviest by themselves,
- * and one bin for the rest. */
-static uint32_t make_level(bool ordered, const double *weight, uint32_t values, uint32_t bins,
-                           uint16_t *map)
-{
-    if (ordered) {
-        double left = 0, here = 0;
-        uint32_t bin = 0;
-        for (uint32_t v = 0; v < values; v++)
-            left += weight[v];
-        for (uint32_t v = 0; v < values; v++) {
-            map[v] = (uint16_t)bin;
-            here += weight[v];
-            /* with as many values left as bins each gets one: no level is coarser than it says */
-            bool full = here >= left / (bins - bin) || values - v - 1 <= bins - bin - 1;
-            if (v + 1 < values && bin + 1 < bins && full) {
-                left -= here;
-                here = 0;
-                bin++;
-            }
-        }
-        return bin + 1;
-    }
-    weighted *sorted = malloc(values * sizeof *sorted);
-    if (!sorted)
-        return 0;
-    for (uint32_t v = 0; v < values; v++) {
-        sorted[v] = (weighted){weight[v], v};
-        map[v] = (uint16_t)(bins - 1);
-    }
-    qsort(sorted, values, sizeof *sorted, by_weight);
-    for (uint32_t i = 0; i + 1 < bins; i++)
-        map[sorted[i].value] = (uint16_t)i;
-    free(sorted);
-    return bins;
-}
-
-/* The levels of a column from its noisy counts; for a column that is too fine, the model's values
- * first. counts: of the model's values, made from the noisy ones. */
-static brume_status make_levels(column_levels *out, const brume_tree_column *column,
-                                const int64_t *noisy, int64_t *counts, brume_error *error)
-{
-    static const uint32_t sizes[] = {48, 32, 24, 16, 12, 8, 6, 4, 3, 2};
-    uint32_t values = column->values;
-    double *weight = malloc(values * sizeof *weight);
-    if (!weight)
-        return brume_no_memory(error, "levels");
-    for (uint32_t v = 0; v < values; v++) {
-        weight[v] = noisy[v] > 0 ? (double)noisy[v] : 0;
-        counts[v] = noisy[v];
-    }
-    out->values = values;
-    if (values > BRUME_TREE_MODEL_VALUES) {
-        out->of_value = malloc(values * sizeof *out->of_value);
-        out->weight = malloc(values * sizeof *out->weight);
-        if (out->of_value)
-            out->values =
-                make_level(column->ordered, weight, values, BRUME_TREE_MODEL_VALUES, out->of_value);
-        if (!out->of_value || !out->weight || out->values == 0) {
-            free(weight);
-            return brume_no_memory(error, "levels");
-        }
-        memcpy(out->weight, weight, values * sizeof *weight);
-        memset(counts, 0, out->values * sizeof *counts);
-        for (uint32_t v = 0; v < values; v++)
-            counts[out->of_value[v]] += noisy[v];
-        for (uint32_t v = 0; v < out->values; v++)
-            weight[v] = counts[v] > 0 ? (double)counts[v] : 0;
-    }
-    out->bins[0] = out->values;
-    out->count = 1;
-    brume_status status = BRUME_OK;
-    for (size_t i = 0; status == BRUME_OK && i < sizeof sizes / sizeof *sizes; i++) {
-        if (sizes[i] >= out->values)
-            continue;
-        uint16_t *map = malloc(out->values * sizeof *map);
-        uint32_t bins = map ? make_level(column->ordered, weight, out->values, sizes[i], map) : 0;
-        if (bins < 2 || bins == out->bins[out->count - 1]) {
-            if (bins == 0)
-                status = brume_no_memory(error, "levels");
-            free(map);
-            continue;
-        }
-        out->map[out->count] = map;
-        out->bins[out->count++] = bins;
-    }
-    free(weight);
-    return status;
-}
-
 /* ---- measuring ---- */
 
 static brume_status add_to_model(tree_run *all, const brume_tree_measured *one,
@@ -373,7 +214,7 @@ static brume_status add_to_model(tree_run *all, const brume_tree_measured *one,
 {
     brume_noisy_table table = {.columns = one->columns, .sigma = one->sigma, .noisy = counts};
     for (size_t i = 0; i < one->columns; i++) {
-        const column_levels *levels = &all->levels[one->column[i]];
+        const brume_tree_levels *levels = &all->levels[one->column[i]];
         table.column[i] = one->column[i];
         table.bins[i] = levels->bins[one->level[i]];
         table.bin_of[i] = levels->map[one->level[i]];
@@ -410,8 +251,8 @@ static brume_status measure(tree_run *all, brume_tree_measured *one, double pric
     uint32_t *counts = malloc(one->cells * sizeof *counts);
     brume_status status = one->noisy && counts ? BRUME_OK : brume_no_memory(error, "a table");
     if (status == BRUME_OK && of_values)
-        status = count_table(1, &all->data[one->column[0]], NULL, one->bins, one->bins, all->n,
-                             counts, error);
+        status = brume_tree_count(1, &all->data[one->column[0]], NULL, one->bins, one->bins, all->n,
+                                  counts, error);
     else if (status == BRUME_OK)
         status = count_columns(all, true, one->columns, one->column, one->level, counts, error);
     for (size_t x = 0; status == BRUME_OK && x < one->cells; x++)
@@ -436,15 +277,15 @@ static brume_status begin_model(tree_run *all, brume_error *error)
     int64_t *counts = malloc((BRUME_TREE_VALUES + 1) * sizeof *counts);
     brume_status status = counts ? BRUME_OK : brume_no_memory(error, "levels");
     for (size_t c = 0; status == BRUME_OK && c < all->columns; c++) {
-        status = make_levels(&all->levels[c], &all->question->column[c],
-                             all->result.measured[c].noisy, counts, error);
+        status = brume_tree_make_levels(&all->levels[c], &all->question->column[c],
+                                        all->result.measured[c].noisy, counts, error);
         values[c] = all->levels[c].values;
     }
     if (status == BRUME_OK)
         status = brume_junction_open(values, all->columns, &all->model, error);
     for (size_t c = 0; status == BRUME_OK && c < all->columns; c++) {
         brume_tree_measured one = all->result.measured[c];
-        const column_levels *levels = &all->levels[c];
+        const brume_tree_levels *levels = &all->levels[c];
         memcpy(counts, one.noisy, one.cells * sizeof *counts);
         if (levels->of_value) {
             memset(counts, 0, levels->values * sizeof *counts);
@@ -480,29 +321,6 @@ static double total_of(const tree_run *all)
     return fmax(rint(sum / weight), 1);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The median number of cells of the pairs of columns: public. 0: no memory. */
-static double median_pair(const brume_tree_question *question)
-{
-    size_t pairs = question->columns * (question->columns - 1) / 2, count = 0;
-    double *cells = malloc(pairs * sizeof *cells), median = 0;
-    if (!cells)
-        return 0;
-    for (size_t a = 0; a < question->columns; a++)
-        for (size_t b = a + 1; b < question->columns; b++)
-            cells[count++] = fmin(question->column[a].values, BRUME_TREE_MODEL_VALUES) *
-                             fmin(question->column[b].values, BRUME_TREE_MODEL_VALUES);
-    qsort(cells, pairs, sizeof *cells, by_size);
-    median = pairs ? cells[pairs / 2] : 1;
-    free(cells);
-    return median;
-}
-
 /* The share of a round, tables and scores together. */
 static double round_share(const tree_run *all, uint64_t rounds)
 {
@@ -516,18 +334,18 @@ static double tables_share(const tree_run *all, uint64_t rounds)
 }
 
 /* The noise of a count where 1.2 tables a column share the price: a standard deviation; pure: so
- * that ABSOLUTE times it is what Laplace noise adds. */
+ * that BRUME_TREE_ABSOLUTE times it is what Laplace noise adds. */
 static double round_noise(const tree_run *all, double price)
 {
     double tables = TABLES_A_COLUMN * (double)all->columns;
     double ratio = table_sensitivity(all) * tables / price;
-    return all->is_pure ? ratio / ABSOLUTE : sqrt(ratio);
+    return all->is_pure ? ratio / BRUME_TREE_ABSOLUTE : sqrt(ratio);
 }
 
 static void decide_rounds(tree_run *all, double records, double median)
 {
     double noise = round_noise(all, tables_share(all, ROUNDS));
-    all->is_fine = !all->is_pure && ABSOLUTE * noise * median < FINE * records;
+    all->is_fine = !all->is_pure && BRUME_TREE_ABSOLUTE * noise * median < FINE * records;
     all->rounds = all->is_pure           ? ROUNDS_PURE
                   : all->options->rounds ? all->options->rounds
                   : all->is_fine         ? ROUNDS_FINE
@@ -661,31 +479,6 @@ static brume_status list_candidates(tree_run *all, brume_error *error)
 
 /* ---- scores ---- */
 
-/* How far the counts of rows that scatter around m are from m: E|Poisson(m) - m|. */
-static double scatter(double m)
-{
-    if (m <= 0)
-        return 0;
-    return m < 0.5 ? 2 * m * exp(-m) : sqrt(m) * ABSOLUTE * (1 - 1 / (12 * m));
-}
-
-/* The L1 distance, in steps, of true counts to those of rows, scaled and rounded to the grid: a sum
- * of integers. *floor: what is expected of the right model, at most `most` a cell. *rounding: how
- * far rounding moved the model's counts, in steps. */
-static int64_t distance(const uint32_t *truth, const uint32_t *rows, size_t cells, double scale,
-                        double most, double *floor, double *rounding)
-{
-    int64_t sum = 0;
-    *floor = *rounding = 0;
-    for (size_t x = 0; x < cells; x++) {
-        double m = scale * rows[x], on_grid = rint(GRID * m);
-        sum += llabs(GRID * (int64_t)truth[x] - (int64_t)on_grid);
-        *floor += rows[x] ? fmin(scatter(m), most) : 0;
-        *rounding += fabs(GRID * m - on_grid);
-    }
-    return sum;
-}
-
 /* Distances of the first `count` candidates: private, to be drawn with or chosen by. */
 static brume_status measure_distances(tree_run *all, size_t count, double noise, int64_t *steps,
                                       double *floors, brume_error *error)
@@ -704,8 +497,8 @@ static brume_status measure_distances(tree_run *all, size_t count, double noise,
         if (status == BRUME_OK)
             status = count_columns(all, false, one->columns, one->column, NULL, rows, error);
         if (status == BRUME_OK)
-            steps[i] = distance(one->truth ? one->truth : truth, rows, one->cells, scale,
-                                ABSOLUTE * noise, &floors[i], &rounding);
+            steps[i] = brume_tree_distance(one->truth ? one->truth : truth, rows, one->cells, scale,
+                                           BRUME_TREE_ABSOLUTE * noise, &floors[i], &rounding);
     }
     wipe(truth, truth ? room * sizeof *truth : 0);
     free(rows);
@@ -724,7 +517,7 @@ static bool coarsen(const tree_run *all, candidate *one, double most)
         uint32_t bins = 0;
         one->bins = 1;
         for (size_t i = 0; i < one->columns; i++) {
-            const column_levels *levels = &all->levels[one->column[i]];
+            const brume_tree_levels *levels = &all->levels[one->column[i]];
             uint32_t here = levels->bins[one->level[i]];
             one->bins *= here;
             if (one->level[i] + 1U < levels->count && here > bins) {
@@ -800,8 +593,8 @@ static size_t choose_by_rank(tree_run *all, size_t count, uint64_t round, double
         candidate *one = &list[i];
         one->chosen = false;
         one->gain = -1;
-        if (one->excess > 0 && coarsen(all, one, one->excess / (ABSOLUTE * noise)))
-            one->gain = one->weight * (one->excess - ABSOLUTE * noise * one->bins);
+        if (one->excess > 0 && coarsen(all, one, one->excess / (BRUME_TREE_ABSOLUTE * noise)))
+            one->gain = one->weight * (one->excess - BRUME_TREE_ABSOLUTE * noise * one->bins);
     }
     qsort(list, count, sizeof *list, by_gain);
     for (size_t i = 0; i < count && list[i].gain > 0; i++) {
@@ -809,7 +602,7 @@ static size_t choose_by_rank(tree_run *all, size_t count, uint64_t round, double
         if (round == 0 ? !connects(&trees, one, all->columns)
                        : is_covered(list, i, one->set) || !fits(all, one, round))
             continue;
-        double share = pow(ABSOLUTE * one->bins, 2.0 / 3);
+        double share = pow(BRUME_TREE_ABSOLUTE * one->bins, 2.0 / 3);
         reward += one->excess;
         double value = reward - pow(sum + share, 1.5) / root;
         if (round > 0 && value <= best) {
@@ -843,7 +636,7 @@ static brume_status choose_by_scores(tree_run *all, size_t count, uint64_t round
         status =
             draw(all, true, sensitivity, scale_for(all, sensitivity, price), steps, count, error);
     for (size_t i = 0; status == BRUME_OK && i < count; i++)
-        all->candidates[i].excess = (double)steps[i] / GRID - floors[i];
+        all->candidates[i].excess = (double)steps[i] / BRUME_TREE_GRID - floors[i];
     if (status == BRUME_OK)
         *chosen = choose_by_rank(all, count, round, tables_price, noise);
     wipe(steps, steps ? count * sizeof *steps : 0);
@@ -874,10 +667,11 @@ static brume_status choose_one_by_one(tree_run *all, uint64_t round, double tabl
         one->chosen = false;
         heaviest = fmax(heaviest, one->weight);
         /* without a score, what noise may cost of all records says how fine a table may be */
-        one->gain = coarsen(all, one, 0.1 * all->result.records / (ABSOLUTE * noise)) ? 1 : -1;
+        one->gain =
+            coarsen(all, one, 0.1 * all->result.records / (BRUME_TREE_ABSOLUTE * noise)) ? 1 : -1;
     }
     /* |w d/16 F - w d'/16 F| <= w F D/16, and flooring and rounding add less than 2 */
-    double sensitivity = heaviest * FINER * score_sensitivity(all) / GRID + 2;
+    double sensitivity = heaviest * FINER * score_sensitivity(all) / BRUME_TREE_GRID + 2;
     *chosen = 0;
     for (size_t time = 0; status == BRUME_OK && time < times; time++) {
         size_t left = 0, index = 0;
@@ -888,9 +682,9 @@ static brume_status choose_one_by_one(tree_run *all, uint64_t round, double tabl
                 (round == 0 ? !connects(&tried, one, d)
                             : brume_junction_cells_with(all->model, one->set) > all->limit))
                 continue;
-            scores[left] =
-                floor(one->weight * FINER *
-                      ((double)steps[i] / GRID - floors[i] - ABSOLUTE * noise * one->bins));
+            scores[left] = floor(one->weight * FINER *
+                                 ((double)steps[i] / BRUME_TREE_GRID - floors[i] -
+                                  BRUME_TREE_ABSOLUTE * noise * one->bins));
             place[left++] = i;
         }
         if (left == 0)
@@ -938,7 +732,7 @@ static brume_status measure_chosen(tree_run *all, size_t count, uint64_t round, 
             candidate *one = &all->candidates[i];
             double sigma = sqrt(table_sensitivity(all) * sum / (price * appetite(all, one)));
             if (one->chosen) /* one that is too large even at its coarsest stays so */
-                coarsen(all, one, one->excess / (ABSOLUTE * sigma));
+                coarsen(all, one, one->excess / (BRUME_TREE_ABSOLUTE * sigma));
         }
     }
     for (size_t i = 0; i < count; i++) {
@@ -1022,86 +816,14 @@ static brume_status measure_columns(tree_run *all, brume_error *error)
 
 /* ---- the rows that are written ---- */
 
-/* A value within its bin for each row: systematic rounding again, in a random order of rows. */
-static brume_status fill_values(tree_run *all, size_t column, brume_words *words,
-                                brume_error *error)
-{
-    const column_levels *levels = &all->levels[column];
-    uint32_t values = all->question->column[column].values;
-    uint64_t rows = all->row_count;
-    uint16_t *row = all->row[column];
-    uint32_t *order = malloc(rows * sizeof *order);
-    double *sum = calloc(levels->values, sizeof *sum),
-           *reached = calloc(levels->values, sizeof *sum);
-    double *size = calloc(levels->values, sizeof *size), *members = calloc(levels->values, 8);
-    uint32_t *next = calloc(levels->values, sizeof *next);
-    double *share = malloc(values * sizeof *share);
-    bool good = order && sum && reached && size && members && next && share;
-    brume_status status = good ? BRUME_OK : brume_no_memory(error, "rows");
-    for (uint32_t v = 0; good && v < values; v++) {
-        sum[levels->of_value[v]] += levels->weight[v];
-        members[levels->of_value[v]]++;
-    }
-    for (uint32_t v = 0; good && v < values; v++) {
-        uint16_t bin = levels->of_value[v];
-        share[v] = sum[bin] > 0 ? levels->weight[v] / sum[bin] : 1 / members[bin];
-    }
-    for (uint64_t r = 0; good && r < rows; r++) {
-        order[r] = (uint32_t)r;
-        size[row[r]]++;
-    }
-    for (uint64_t i = rows; status == BRUME_OK && i > 1; i--) {
-        uint64_t other;
-        status = brume_words_below(words, i, &other, error);
-        uint32_t kept = order[i - 1];
-        if (status == BRUME_OK) {
-            order[i - 1] = order[other];
-            order[other] = kept;
-        }
-    }
-    for (uint32_t b = 0; status == BRUME_OK && b < levels->values; b++) {
-        uint64_t place = 0;
-        status = brume_words_below(words, UINT64_C(1) << 53, &place, error);
-        sum[b] = (double)place * 0x1p-53; /* now: the offset; `members`: rows given so far */
-        members[b] = 0;
-        next[b] = values;
-        for (uint32_t v = values; v-- > 0;)
-            next[b] = levels->of_value[v] == b ? v : next[b];
-    }
-    for (uint64_t i = 0; status == BRUME_OK && i < rows; i++) {
-        uint64_t r = order[i];
-        uint16_t bin = row[r];
-        /* the value whose cumulated share of the bin's rows passes this one's number */
-        for (;;) {
-            uint32_t v = next[bin], later = v + 1;
-            double upto = floor(reached[bin] + share[v] * size[bin] + sum[bin]);
-            while (later < values && levels->of_value[later] != bin)
-                later++;
-            if (members[bin] < upto || later == values)
-                break;
-            reached[bin] += share[v] * size[bin];
-            next[bin] = later;
-        }
-        members[bin]++;
-        row[r] = (uint16_t)next[bin];
-    }
-    free(order);
-    free(sum);
-    free(reached);
-    free(size);
-    free(members);
-    free(next);
-    free(share);
-    return status;
-}
-
 /* The model's rows become those that are written. */
 static brume_status finish_rows(tree_run *all, brume_error *error)
 {
     brume_words words = {.bits = all->bits};
     for (size_t c = 0; c < all->columns; c++)
         if (all->levels[c].of_value)
-            BRUME_TRY(fill_values(all, c, &words, error));
+            BRUME_TRY(brume_tree_fill_values(&all->levels[c], all->question->column[c].values,
+                                             all->row[c], all->row_count, &words, error));
     return BRUME_OK;
 }
 
@@ -1139,7 +861,7 @@ static double bar_of(const tree_run *all, size_t tables, double scale)
 {
     double z = normal_quantile_upper(brume_divide_down(all->options->beta / 2, (double)tables));
     /* half a step: the noise is rounded to the grid */
-    return brume_divide_up(brume_add_up(brume_multiply_up(z, scale), 0.5), GRID);
+    return brume_divide_up(brume_add_up(brume_multiply_up(z, scale), 0.5), BRUME_TREE_GRID);
 }
 
 /* How far the mean may be off, at half of beta. */
@@ -1150,7 +872,7 @@ static double mean_off(const tree_run *all, size_t tables, double scale)
         steps = brume_multiply_up(scale, brume_log_up(brume_divide_up(4, all->options->beta)));
     else
         steps = brume_multiply_up(scale, normal_quantile_upper(all->options->beta / 4));
-    return brume_divide_up(brume_add_up(steps, 1), (double)(GRID * tables));
+    return brume_divide_up(brume_add_up(steps, 1), (double)(BRUME_TREE_GRID * tables));
 }
 
 /* The distance of a table of the workload, of the data to the rows that are written. */
@@ -1177,12 +899,13 @@ static brume_status bar_distance(const tree_run *all, const brume_tree_table *ta
     uint32_t *truth = malloc(count * sizeof *truth), *made = malloc(count * sizeof *made);
     brume_status status = truth && made ? BRUME_OK : brume_no_memory(error, "the bars");
     if (status == BRUME_OK)
-        status = count_table(table->columns, data, map, bins, most, all->n, truth, error);
+        status = brume_tree_count(table->columns, data, map, bins, most, all->n, truth, error);
     if (status == BRUME_OK)
-        status = count_table(table->columns, rows, map, bins, most, all->row_count, made, error);
+        status =
+            brume_tree_count(table->columns, rows, map, bins, most, all->row_count, made, error);
     if (status == BRUME_OK)
-        *steps = distance(truth, made, count, all->result.records / (double)all->row_count, 0,
-                          &floor, rounding);
+        *steps = brume_tree_distance(
+            truth, made, count, all->result.records / (double)all->row_count, 0, &floor, rounding);
     wipe(truth, truth ? count * sizeof *truth : 0);
     free(made);
     return status;
@@ -1205,9 +928,9 @@ static brume_status measure_bars(tree_run *all, int64_t *steps, double *rounding
     double sensitivity = all->is_pure ? of_sum : of_sum * of_sum;
     double scale = scale_for(all, sensitivity, mean_price(all));
     BRUME_TRY(draw(all, true, sensitivity, scale, &sum, 1, error));
-    all->result.mean = (double)sum / GRID / (double)tables;
-    all->result.mean_off = brume_add_up(mean_off(all, tables, scale),
-                                        brume_divide_up(rounded, (double)(GRID * tables)));
+    all->result.mean = (double)sum / BRUME_TREE_GRID / (double)tables;
+    all->result.mean_off = brume_add_up(
+        mean_off(all, tables, scale), brume_divide_up(rounded, (double)(BRUME_TREE_GRID * tables)));
     if (all->is_pure)
         return BRUME_OK;
     sensitivity = one * one * (double)tables;
@@ -1216,8 +939,8 @@ static brume_status measure_bars(tree_run *all, int64_t *steps, double *rounding
     double bar = bar_of(all, tables, scale);
     for (size_t i = 0; i < tables; i++) {
         brume_tree_bar *one_bar = &all->result.bars[i];
-        one_bar->measured = (double)steps[i] / GRID;
-        one_bar->most = fmax(one_bar->measured + bar + rounding[i] / GRID, 0);
+        one_bar->measured = (double)steps[i] / BRUME_TREE_GRID;
+        one_bar->most = fmax(one_bar->measured + bar + rounding[i] / BRUME_TREE_GRID, 0);
     }
     return BRUME_OK;
 }
@@ -1244,125 +967,6 @@ static brume_status buy_bars(tree_run *all, brume_error *error)
 
 /* ---- the question ---- */
 
-static brume_status check_columns(const brume_tree_question *question, brume_error *error)
-{
-    if (question->columns > BRUME_TREE_COLUMNS)
-        return brume_fail(error, BRUME_EUNSUPPORTED, "leave some out",
-                          "%zu columns, at most %d are possible", question->columns,
-                          BRUME_TREE_COLUMNS);
-    if (question->columns < 2)
-        return brume_fail(error, BRUME_EARGUMENT, "take the method gaussian",
-                          "the method tree needs two columns");
-    for (size_t c = 0; c < question->columns; c++)
-        if (question->column[c].values < 1 || question->column[c].values > BRUME_TREE_VALUES)
-            return brume_fail(error, BRUME_EUNSUPPORTED, "take coarser bins",
-                              "column %zu has %u values, must have 1 to %d", c + 1,
-                              question->column[c].values, BRUME_TREE_VALUES);
-    return BRUME_OK;
-}
-
-static brume_status check_tables(const brume_tree_question *question, brume_error *error)
-{
-    bool pairs = false;
-    for (size_t i = 0; i < question->tables; i++) {
-        const brume_tree_table *table = &question->table[i];
-        double cells = 1;
-        bool good = table->columns >= 1 && table->columns <= BRUME_TREE_WIDEST &&
-                    table->weight > 0 && isfinite(table->weight);
-        for (size_t k = 0; good && k < table->columns; k++) {
-            good = table->column[k] < question->columns &&
-                   (k == 0 || table->column[k] > table->column[k - 1]);
-            if (good)
-                cells *= fmin(question->column[table->column[k]].values, BRUME_TREE_MODEL_VALUES);
-        }
-        if (!good)
-            return brume_fail(error, BRUME_EARGUMENT, NULL,
-                              "a table of the workload must have 1 to %d different columns and a "
-                              "weight above 0",
-                              BRUME_TREE_WIDEST);
-        pairs = pairs || table->columns > 1;
-        if (cells > CELLS_MOST)
-            return brume_fail(error, BRUME_EOVERFLOW, "take coarser bins",
-                              "a table of the workload has %.3g cells, at most %d are possible",
-                              cells, CELLS_MOST);
-    }
-    if (!pairs)
-        return brume_fail(error, BRUME_EARGUMENT, "take the method gaussian",
-                          "the method tree needs a workload with tables of two columns or more");
-    for (size_t i = 0; i < question->zeros; i++) {
-        const brume_tree_zero *zero = &question->zero[i];
-        size_t cells = 1, excluded = 0;
-        for (size_t k = 0; k < zero->columns; k++) {
-            uint32_t values = question->column[zero->column[k]].values;
-            if (values > BRUME_TREE_MODEL_VALUES)
-                return brume_fail(error, BRUME_EUNSUPPORTED, "take coarser bins",
-                                  "a condition on a column of %u values, at most %d are possible",
-                                  values, BRUME_TREE_MODEL_VALUES);
-            cells *= values;
-        }
-        for (size_t x = 0; x < cells; x++)
-            excluded += zero->never[x] != 0;
-        if (excluded == cells)
-            return brume_fail(error, BRUME_EARGUMENT, NULL, "a condition excludes every row");
-    }
-    return BRUME_OK;
-}
-
-static brume_status check_options(const brume_tree_options *options, brume_error *error)
-{
-    bool gaussian = options->sigma > 0 && isfinite(options->sigma) && options->epsilon == 0;
-    bool pure = options->epsilon > 0 && isfinite(options->epsilon) && options->sigma == 0;
-    if (options->adjacency != BRUME_ADD_REMOVE && options->adjacency != BRUME_REPLACE)
-        return brume_fail(error, BRUME_EARGUMENT, NULL,
-                          "'adjacency' must be add-remove or replace");
-    if (!gaussian && !pure)
-        return brume_fail(error, BRUME_EARGUMENT, NULL,
-                          "the price must be a sigma or an epsilon, above 0");
-    if (options->rows_per_unit < 1 || options->rows_per_unit > 1 << 20)
-        return brume_fail(error, BRUME_EARGUMENT, NULL,
-                          "'rows_per_unit' is %llu, must be from 1 to %d",
-                          (unsigned long long)options->rows_per_unit, 1 << 20);
-    if (options->rows < 1 || options->rows > ROWS_MOST)
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "'rows' is %llu, must be from 1 to %d",
-                          (unsigned long long)options->rows, ROWS_MOST);
-    if (pure && options->rounds)
-        return brume_fail(error, BRUME_EARGUMENT, "leave 'rounds' out",
-                          "a pure price has two rounds");
-    if (options->rounds > BRUME_TREE_ROUNDS)
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "'rounds' must be from 1 to %d",
-                          BRUME_TREE_ROUNDS);
-    if (!(options->error_share >= 0 && options->error_share <= 0.5))
-        return brume_fail(error, BRUME_EARGUMENT, NULL,
-                          "'error_share' is %g, must be from 0 to 0.5", options->error_share);
-    if (!(options->beta > 0 && options->beta < 1))
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "'beta' must be above 0 and below 1");
-    return BRUME_OK;
-}
-
-/* A model without tables, to see what the limit must hold at least. */
-static brume_status check_limit(const brume_tree_question *question, brume_error *error)
-{
-    double cells = (double)question->options.model_cells, least = 0;
-    for (size_t c = 0; c < question->columns; c++)
-        least = fmax(least, fmin(question->column[c].values, BRUME_TREE_MODEL_VALUES));
-    if (cells > CELLS_MOST)
-        return brume_fail(error, BRUME_EOVERFLOW, NULL,
-                          "'model_cells' is %.0f, at most %d are possible", cells, CELLS_MOST);
-    if (cells > 0 && cells < least)
-        return brume_fail(error, BRUME_EOVERFLOW, NULL,
-                          "'model_cells' is %.0f, less than the largest column, of %.0f values",
-                          cells, least);
-    return BRUME_OK;
-}
-
-static brume_status check(const brume_tree_question *question, brume_error *error)
-{
-    BRUME_TRY(check_columns(question, error));
-    BRUME_TRY(check_tables(question, error));
-    BRUME_TRY(check_options(&question->options, error));
-    return check_limit(question, error);
-}
-
 static void begin(const brume_tree_question *question, tree_run *all)
 {
     const brume_tree_options *options = &question->options;
@@ -1382,7 +986,7 @@ brume_status brume_tree_plan_make(const brume_tree_question *question, double re
                                   brume_tree_plan *plan, brume_error *error)
 {
     tree_run all;
-    BRUME_TRY(check(question, error));
+    BRUME_TRY(brume_tree_check(question, error));
     begin(question, &all);
     const brume_tree_options *options = &question->options;
     uint64_t rounds = all.is_pure ? ROUNDS_PURE : options->rounds ? options->rounds : ROUNDS;
@@ -1411,16 +1015,16 @@ brume_status brume_tree_plan_make(const brume_tree_question *question, double re
     if (!all.is_pure)
         plan->score_noise = scale_for(&all, score * score * (double)plan->scored,
                                       round_share(&all, rounds) * SHARE_SCORES) /
-                            GRID;
+                            BRUME_TREE_GRID;
     if (options->error_share > 0) {
         double sum = score * tables;
         plan->mean_noise = factor *
-                           scale_for(&all, all.is_pure ? sum : sum * sum, mean_price(&all)) / GRID /
-                           tables;
+                           scale_for(&all, all.is_pure ? sum : sum * sum, mean_price(&all)) /
+                           BRUME_TREE_GRID / tables;
     }
     if (options->error_share > 0 && !all.is_pure) {
         double scale = scale_for(&all, score * score * tables, bars_price(&all));
-        plan->bar_noise = scale / GRID;
+        plan->bar_noise = scale / BRUME_TREE_GRID;
         plan->bar = bar_of(&all, question->tables, scale);
     }
     plan->model_cells = options->model_cells ? (double)options->model_cells
@@ -1487,7 +1091,7 @@ static brume_status hand_over(tree_run *all, brume_status status, brume_tree_res
 
 static brume_status run_all(tree_run *all, brume_error *error)
 {
-    double median = median_pair(all->question);
+    double median = brume_tree_median_pair(all->question);
     if (median == 0)
         return brume_no_memory(error, "a plan");
     BRUME_TRY(check_data(all, error));
@@ -1510,7 +1114,7 @@ brume_status brume_tree_run_on(const brume_tree_question *question, const uint16
     tree_run all;
     own_source own = {bits, question->options.adjacency};
     brume_tree_source used = *source;
-    BRUME_TRY(check(question, error));
+    BRUME_TRY(brume_tree_check(question, error));
     if (!used.add)
         used = (brume_tree_source){source->model_rows, &own, own_add, own_choose};
     begin(question, &all);
@@ -1556,7 +1160,7 @@ static brume_status redraw_all(tree_run *all, const brume_tree_result *from, bru
                                   "measurement %zu does not fit its columns", i + 1);
         BRUME_TRY(add_to_model(all, one, one->noisy, error));
     }
-    if (brume_junction_cells_with(all->model, 0) > CELLS_MOST)
+    if (brume_junction_cells_with(all->model, 0) > BRUME_TREE_CELLS)
         return brume_fail(error, BRUME_EOVERFLOW, NULL, "the measurements make too large a model");
     BRUME_TRY(refit(all, true, error));
     return finish_rows(all, error);
@@ -1566,14 +1170,14 @@ brume_status brume_tree_redraw(const brume_tree_question *question, const brume_
                                brume_bits *bits, brume_tree_result *result, brume_error *error)
 {
     tree_run all;
-    BRUME_TRY(check_columns(question, error));
+    BRUME_TRY(brume_tree_check_columns(question, error));
     for (size_t c = 0; c < question->columns; c++)
         if (c >= from->measured_count || from->measured[c].columns != 1 ||
             from->measured[c].column[0] != c ||
             from->measured[c].cells != question->column[c].values)
             return brume_fail(error, BRUME_EARGUMENT, NULL, "column %zu was not measured alone",
                               c + 1);
-    if (question->options.rows < 1 || question->options.rows > ROWS_MOST ||
+    if (question->options.rows < 1 || question->options.rows > BRUME_TREE_ROWS ||
         !(from->records >= 1 && from->records <= 0x1p40))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'rows' or the records are out of range");
     begin(question, &all);

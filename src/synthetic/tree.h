@@ -25,6 +25,17 @@ typedef struct brume_tree_source {
                            size_t n, size_t *index, brume_error *error);
 } brume_tree_source;
 
+enum { BRUME_TREE_CELLS = 1 << 28, BRUME_TREE_ROWS = 1 << 27 }; /* of a model, to write: at most */
+
+/* Every fault of a question; those of its columns alone. */
+BRUME_MUST_USE brume_status brume_tree_check(const brume_tree_question *question,
+                                             brume_error *error);
+BRUME_MUST_USE brume_status brume_tree_check_columns(const brume_tree_question *question,
+                                                     brume_error *error);
+
+/* The median number of cells of the pairs of columns: public. 0: no memory. */
+double brume_tree_median_pair(const brume_tree_question *question);
+
 /* brume_tree_run with another source; `bits` are for what is post-processing. */
 BRUME_MUST_USE brume_status brume_tree_run_on(const brume_tree_question *question,
                                               const uint16_t *const *data, uint64_t n,

@@ -23,7 +23,7 @@ const IN_SQL = {
 };
 const NUMBERS = ["median", "quantile", "iqr", "mean", "variance", "sum"]; // of columns that have bounds
 const TYPICAL = 1000; // people, for the error of a mean
-const METHODS = ["mwem", "laplace", "gaussian", "histogram", "pmw", "small-db"];
+const METHODS = ["tree", "mwem", "laplace", "gaussian", "histogram", "pmw", "small-db"];
 
 function text(value) {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : valueText(value);
