@@ -28,7 +28,10 @@ static int l_of(int row)
     return row / 2 % 3;
 }
 
-static brume_policy *make_table(char csv[64], bool by_unit)
+/* Neighbours of the table: its last row is gone, is another one, or is of an undeclared value. */
+typedef enum change { AS_IT_IS, GONE, ANOTHER, UNDECLARED, CHANGES } change;
+
+static brume_policy *make_table(char csv[64], bool by_unit, change last)
 {
     static const char *const first[] = {"a", "b"}, *const second[] = {"x", "y", "w"};
     brume_error error = {0};
@@ -38,8 +41,10 @@ static brume_policy *make_table(char csv[64], bool by_unit)
     FILE *file = fdopen(place, "w");
     assert_non_null(file);
     fputs("u,k,l,v\n", file);
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < ROWS - (last != AS_IT_IS); i++)
         fprintf(file, "%d,%c,%c,%d\n", i / 3, ks[k_of(i)], ls[l_of(i)], i % 10);
+    if (last == ANOTHER || last == UNDECLARED)
+        fprintf(file, "%d,%c,x,9\n", ROWS / 3 - 1, last == ANOTHER ? 'b' : 'z');
     assert_int_equal(fclose(file), 0);
     brume_policy *policy = registered_file(csv, "u bigint, k text, l text, v bigint");
     assert_ok(brume_policy_set_domain(policy, "k", first, 2, &error));
@@ -152,7 +157,7 @@ static void totals_are_sums_and_bars_cover(void **state)
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
         char csv[64];
         outcome seen = {0};
-        brume_policy *policy = make_table(csv, asks[i].by_unit);
+        brume_policy *policy = make_table(csv, asks[i].by_unit, AS_IT_IS);
         policy->table_rows = asks[i].by_unit ? 3 : 0;
         policy->limits_fixed = asks[i].by_unit; /* to what the owner declares: nothing is cut */
         asked all = asked_open(policy, "t", asks[i].sql, 7 + i);
@@ -178,6 +183,90 @@ static void totals_are_sums_and_bars_cover(void **state)
     }
 }
 
+/* ---- replay on neighbours ---- */
+
+/* Of a row-by-row table: what is noised, in the order of the groups. */
+static double true_number(const asked *all, const brume_bounded_group *group, size_t measure)
+{
+    const brume_measure *one = &all->terms->measures[measure];
+    const brume_bounded_value *value = &group->values[one->expression];
+    switch (one->kind) {
+    case BRUME_MEASURE_CENTRED:
+        return (double)value->sum;
+    case BRUME_MEASURE_DIRECT:
+        return (double)value->sum + (double)brume_measure_centre(one) * (double)value->count;
+    case BRUME_MEASURE_VALUES:
+        return (double)value->count;
+    default:
+        return (double)group->units;
+    }
+}
+
+/* What the draws of the one table cost against the other: epsilon, or rho. */
+static double loss(const asked *all, brume_collected *a, brume_collected *b)
+{
+    size_t count = 0;
+    const brume_bounded_group *before = brume_collected_groups(a, &count),
+                              *after = brume_collected_groups(b, &count);
+    double sum = 0;
+    for (size_t m = 0; m < all->plan->measure_count; m++)
+        for (size_t g = 0; g < count; g++) {
+            double moved = fabs(true_number(all, &before[g], m) - true_number(all, &after[g], m)) /
+                           all->terms->measures[m].scale;
+            sum += all->plan->noise == BRUME_NOISE_DISCRETE_LAPLACE ? moved : moved * moved / 2;
+        }
+    return sum;
+}
+
+/* The draws of a query on a table, replayed on its neighbours with the same randomness: what they
+ * cost is within the price in both adjacencies, and the whole answer, fitted and rounded, moves
+ * by little more than a row does: it depends on the rows through the noisy numbers alone. */
+static void a_replay_on_neighbours_costs_the_price(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 4; i++)
+        for (int replace = 0; replace < 2; replace++) {
+            char csv[CHANGES][64];
+            asked all[CHANGES];
+            brume_collected *collected[CHANGES];
+            brume_query_answer *answers[CHANGES];
+            double worst = 0, price = strtod(asks[i].epsilon, NULL);
+            price = asks[i].rule == BRUME_RULE_CONCENTRATED ? price * price / 2 : price;
+            for (int c = 0; c < CHANGES; c++) {
+                all[c] = asked_open(make_table(csv[c], false, (change)c), "t", asks[i].sql, 3);
+                all[c].question->datasets[0]->adjacency = replace ? BRUME_REPLACE
+                                                                  : BRUME_ADD_REMOVE;
+                asked_plan(&all[c], asks[i].rule, asks[i].epsilon, asks[i].delta);
+                collected[c] = asked_collect(&all[c], false, 0);
+                answers[c] = draw(&all[c], collected[c]);
+            }
+            for (int a = 0; a < CHANGES; a++)
+                for (int b = 0; b < CHANGES; b++) {
+                    bool neighbours = replace ? a != GONE && b != GONE : a == GONE || b == GONE;
+                    if (neighbours && a != b)
+                        worst = fmax(worst, loss(&all[0], collected[a], collected[b]));
+                    for (size_t r = 0; neighbours && r < answers[a]->row_count; r++) {
+                        size_t cell = r * answers[a]->column_count + asks[i].value;
+                        double moved = answers[a]->values[cell].number -
+                                       answers[b]->values[cell].number;
+                        double most = asks[i].sum ? 9 : 1; /* that a row adds to a cell */
+                        assert_true(fabs(moved) <= 2 * most + 6);
+                    }
+                }
+            if (!(worst <= price * (1 + 1e-9) && worst > price / 4))
+                fail_msg("%s, replace %d: %g of %g", asks[i].sql, replace, worst, price);
+            /* Mutants: noise as for one set; the factor for replace forgotten. */
+            double sets = (double)all[0].question->query->set_count;
+            assert_true(worst * (replace ? 2 : sets) > 1.2 * price);
+            for (int c = 0; c < CHANGES; c++) {
+                brume_query_answer_close(answers[c]);
+                brume_collected_close(collected[c]);
+                asked_close(&all[c]);
+                unlink(csv[c]);
+            }
+        }
+}
+
 /* Sets that cannot add up stay as they are, and the plan says why. */
 static void others_say_why(void **state)
 {
@@ -192,7 +281,7 @@ static void others_say_why(void **state)
     };
     for (size_t i = 0; i < sizeof apart / sizeof *apart; i++) {
         char csv[64];
-        asked all = asked_open(make_table(csv, false), "t", apart[i].sql, 1);
+        asked all = asked_open(make_table(csv, false, AS_IT_IS), "t", apart[i].sql, 1);
         asked_plan(&all, BRUME_RULE_PURE, "1", NULL);
         assert_null(all.plan->fitted);
         assert_string_equal(all.plan->fitted_why, apart[i].why);
@@ -207,7 +296,7 @@ static void units_in_several_groups_are_not_fitted(void **state)
     (void)state;
     char csv[64];
     asked all =
-        asked_open(make_table(csv, true), "t",
+        asked_open(make_table(csv, true, AS_IT_IS), "t",
                    "SELECT k, COUNT(DISTINCT u) AS p, COUNT(*) AS n FROM t GROUP BY ROLLUP (k)", 1);
     asked_plan(&all, BRUME_RULE_PURE, "1", NULL);
     assert_non_null(all.plan->fitted);
@@ -227,6 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(totals_are_sums_and_bars_cover),
+        cmocka_unit_test(a_replay_on_neighbours_costs_the_price),
         cmocka_unit_test(others_say_why),
         cmocka_unit_test(units_in_several_groups_are_not_fitted),
     };
