@@ -132,6 +132,7 @@ static bool write_value_column(const brume_answer_column *column, json_t *json)
            (!side_words[column->side] ||
             set(json, "true_if_cut", json_string(side_words[column->side]))) &&
            (!column->clamps || set(json, "clamps", json_true())) &&
+           (!column->adds_up || set(json, "adds_up", json_true())) &&
            (!column->bar_why || set(json, "bar_why", json_string(column->bar_why)));
     if (good && column->threshold >= 0)
         good = set(json, "threshold", json_integer((json_int_t)column->threshold));
@@ -477,6 +478,7 @@ static brume_status read_column(const json_t *json, brume_answer_column *column,
         (brume_answer_origin)word_index(origin_words, json_object_get(json, "limit_chosen"));
     column->side = (brume_answer_side)word_index(side_words, json_object_get(json, "true_if_cut"));
     column->clamps = json_is_true(json_object_get(json, "clamps"));
+    column->adds_up = json_is_true(json_object_get(json, "adds_up"));
     column->cut_not_known = json_is_false(json_object_get(json, "cut_known"));
     column->cut_in_bar = json_is_true(json_object_get(json, "cut_in_bar"));
     read_numbers(json, column_numbers, COLUMN_NUMBERS, column);

@@ -74,6 +74,7 @@ typedef struct brume_answer_column {
     bool is_limited;              /* it has limit, cut_units, cut_allowance; NaN: not known, or of
                                      arithmetic: several limits */
     bool limit_not_found;         /* too few units for the price */
+    bool adds_up;                 /* of joint sets: every total is the sum of its parts */
     bool cut_not_known;           /* so many may be cut that no estimate is given: it has no bar */
     bool cut_in_bar; /* of a mean, a quantile or a mode: its bar allows for what limits cut */
     bool biased;     /* limits or bounds may move it */
@@ -106,7 +107,7 @@ typedef struct brume_query_answer {
     bool *near;    /* NULL, or which rows had hardly enough units to be shown */
     size_t row_count;
     bool errors_vary;    /* some column's error is not the same in all rows */
-    bool joint_sets;     /* of grouping sets, whose totals are the sums of their parts: */
+    bool joint_sets;     /* of grouping sets that are fitted to each other: */
     double joint_factor; /* errors depend on each other, and together are no more than if they were
                             independent and so many times as large; 1 of others */
     bool is_public;      /* of public tables only: exact, and free of charge */

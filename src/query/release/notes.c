@@ -320,6 +320,7 @@ typedef enum note_kind {
     NOTE_BOUNDS,
     NOTE_SELECTION,
     NOTE_MOVED,
+    NOTE_TOTALS,
     NOTE_KINDS
 } note_kind;
 
@@ -338,8 +339,13 @@ static char *note_of(const brume_query_answer *answer, size_t index, note_kind k
         write_bounds(out, column, &answer->words);
     else if (!column->is_key && kind == NOTE_SELECTION)
         write_selection(out, column, answer->intervals != NULL, &answer->words);
-    else if (!column->is_key)
+    else if (!column->is_key && kind == NOTE_MOVED)
         write_moved(out, answer, column);
+    else if (column->adds_up && kind == NOTE_TOTALS)
+        fprintf(out,
+                "Every total is the sum of its parts: %s with a value that is not declared are in "
+                "none of them, and small numbers may come out below 0",
+                answer->words.rows);
     if (fclose(out) == 0)
         return text;
     free(text);
@@ -454,12 +460,6 @@ json_t *brume_query_answer_notes(const brume_query_answer *answer)
     good = good && add_threshold(list, answer) && add_extremes(list, answer);
     for (int kind = 0; good && kind < NOTE_KINDS; kind++)
         good = add_kind(list, answer, (note_kind)kind);
-    if (good && answer->joint_sets)
-        good =
-            add(list,
-                "Every total is the sum of its parts: %s with a value that is not declared are in "
-                "none of them, and small numbers may come out below 0.",
-                answer->words.rows);
     if (good && answer->post_processed)
         good = add(list,
                    "Computed from %zu released table%s; ± is what their noise may have moved, "

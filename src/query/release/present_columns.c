@@ -9,6 +9,7 @@
 #include "query/plan/bias.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
+#include "query/plan/plan_sets.h"
 #include "query/price/price.h"
 #include "query/release/measurement.h"
 
@@ -236,12 +237,22 @@ static void add_meaning(const brume_plan *plan, brume_answer_column *column, siz
     column->clamp_high = (double)plan->values[from->value].high * plan->values[from->value].step;
 }
 
+/* A count or a sum of which every total is the sum of its parts. */
+static bool adds_up(const brume_plan *plan, size_t aggregate)
+{
+    const brume_plan_aggregate *from = &plan->aggregates[aggregate];
+    int measure = from->direct >= 0 ? from->direct : from->count;
+    return plan->fitted && plan->query->aggregates[aggregate].kind <= BRUME_AGGREGATE_SUM &&
+           measure >= 0 && brume_plan_is_fitted(plan, (size_t)measure);
+}
+
 /* All that is said of an aggregate apart from its value and noise. */
 static void describe(const brume_answer_table *all, brume_answer_column *column, size_t aggregate)
 {
     add_details(all, column, aggregate);
     add_limit(all, column, aggregate);
     add_meaning(all->plan, column, aggregate);
+    column->adds_up = adds_up(all->plan, aggregate);
 }
 
 /* ---- arithmetic on aggregates ---- */
