@@ -530,9 +530,13 @@ static bool rename_to_char(void *context, const ProtobufCMessage *message)
 static bool finds_rows(void *context, const ProtobufCMessage *message)
 {
     bool *found = context;
-    if (message->descriptor == &pg_query__node__descriptor &&
-        brume_walk_is_aggregate((const PgQuery__Node *)message))
-        *found = true;
+    if (message->descriptor == &pg_query__func_call__descriptor) {
+        const PgQuery__FuncCall *call = (const PgQuery__FuncCall *)message;
+        const char *name = brume_walk_name(call->funcname, call->n_funcname);
+        *found = *found || call->over || call->agg_star || call->agg_distinct || call->agg_filter ||
+                 call->agg_within_group || !name || is_listed(row_set_functions, name) ||
+                 is_listed(wide_row_set_functions, name);
+    }
     *found = *found || message->descriptor == &pg_query__sub_link__descriptor;
     return !*found;
 }
