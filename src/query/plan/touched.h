@@ -34,7 +34,7 @@ typedef struct brume_touched_dataset {
 typedef struct brume_touched {
     char *windows; /* as typed; NULL */
     int64_t now;   /* at which ranges without an end stop */
-    size_t count; /* datasets with windows that the query reads windowed tables of */
+    size_t count;  /* datasets with windows that the query reads windowed tables of */
     brume_touched_dataset *datasets;
 } brume_touched;
 

@@ -236,7 +236,8 @@ static json_t *dataset_to_json(const brume_touched *touched, size_t index,
                      (json_int_t)brume_window_set_size(&one->set), "price", "epsilon",
                      rho ? json_null() : json_real(amount), "delta", delta, "rho",
                      rho ? json_real(amount) : json_null(), "why", price->why, "all",
-                     one->unbounded, "open", (json_int_t)count_open(window, &one->set, now));
+                     one->unbounded && !touched->windows, "open",
+                     (json_int_t)count_open(window, &one->set, now));
 }
 
 json_t *brume_window_price_to_json(const brume_touched *touched, const brume_window_price *price,
