@@ -159,8 +159,6 @@ static brume_status own_choose(void *context, double epsilon, double sensitivity
     return brume_permute_and_flip_choose(own->bits, &selection, scores, n, index, error);
 }
 
-/* ---- counting ---- */
-
 /* The table of columns at levels, of the model's values (SIZE_MAX columns never occur): from the
  * data, or from the rows of the model. */
 static brume_status count_columns(const tree_run *all, bool of_data, size_t columns,
@@ -476,8 +474,6 @@ static brume_status list_candidates(tree_run *all, brume_error *error)
     }
     return good ? BRUME_OK : brume_no_memory(error, "scores");
 }
-
-/* ---- scores ---- */
 
 /* Distances of the first `count` candidates: private, to be drawn with or chosen by. */
 static brume_status measure_distances(tree_run *all, size_t count, double noise, int64_t *steps,
@@ -814,8 +810,6 @@ static brume_status measure_columns(tree_run *all, brume_error *error)
     return BRUME_OK;
 }
 
-/* ---- the rows that are written ---- */
-
 /* The model's rows become those that are written. */
 static brume_status finish_rows(tree_run *all, brume_error *error)
 {
@@ -1027,6 +1021,13 @@ brume_status brume_tree_plan_make(const brume_tree_question *question, double re
         plan->bar_noise = scale / BRUME_TREE_GRID;
         plan->bar = bar_of(&all, question->tables, scale);
     }
+    /* before anything is charged: beyond this sums of noisy counts may leave 64 bits */
+    double largest = fmax(fmax(plan->one_noise, plan->round_noise), plan->score_noise);
+    largest =
+        fmax(largest, fmax(plan->bar_noise, plan->mean_noise * tables)); /* NaN: passed over */
+    if (!(largest < 0x1p36))
+        return brume_fail(error, BRUME_EARGUMENT, "pay more",
+                          "the price is so small that the noise would be %.3g records", largest);
     plan->model_cells = options->model_cells ? (double)options->model_cells
                         : all.is_pure        ? CELLS
                                              : CELLS_FINE;
