@@ -8,7 +8,7 @@
 #include "ledger/dataset.h"
 #include "ledger/journal.h"
 #include "ledger/user_row.h"
-#include "ledger/window_page.h"
+#include "ledger/page_of_windows.h"
 
 /* Are the limits those that brume_filter_make gives to this filter's budget? */
 static bool has_usual_limits(const brume_filter *filter)

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "ledger/journal.h"
-#include "ledger/window_page.h"
+#include "ledger/page_of_windows.h"
 #include "ledger/wording.h"
 #include "number/decimal.h"
 

@@ -13,8 +13,9 @@
  *                journal.
  *   user         who may ask through a server; see user.h.
  *   allotment    what one of them may take of a dataset's budget: a second filter's state.
- *   window_page  what each window of a growing table has spent: a filter each; see window_page.h.
- *   wording      what was typed, with a salt: it can be redacted; see wording.h and redact.c.
+ *   window_page  what each window of a growing table has spent: a filter each; see
+ * page_of_windows.h. wording      what was typed, with a salt: it can be redacted; see wording.h
+ * and redact.c.
  *
  * Everything but the journal can be recomputed from it, or (marks, secrets) is vouched for by its
  * newest row; `verify` does so.

@@ -24,7 +24,7 @@
  *   schema 2   also mark and secret: by what each source is known (mark.h), and what is not shown
  *   schema 3   no new table: rows that amend and refuse, SQL as it was typed, public marks
  *   schema 4   also user and allotment (user.h)
- *   schema 5   also window_page (window_page.h), wording, and a salt in answer (wording.h); the
+ *   schema 5   also window_page (page_of_windows.h), wording, and a salt in answer (wording.h); the
  *              journal lets a row that was redacted be restated (redact.c)
  *
  * Promise of a migration: it is one transaction. A killed process leaves the old ledger or the new

@@ -11,7 +11,7 @@
 #include "ledger/journal.h"
 #include "ledger/mark.h"
 #include "ledger/user_row.h"
-#include "ledger/window_page.h"
+#include "ledger/page_of_windows.h"
 #include "ledger/wording.h"
 
 static brume_status out_of_memory(brume_error *error)

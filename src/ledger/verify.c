@@ -18,7 +18,7 @@
 #include "ledger/journal.h"
 #include "ledger/store.h"
 #include "ledger/user_row.h"
-#include "ledger/window_page.h"
+#include "ledger/page_of_windows.h"
 #include "ledger/wording.h"
 
 /* What the journal says of users and allotments, recomputed row by row.

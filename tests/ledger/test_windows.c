@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ledger/window_page.h"
+#include "ledger/page_of_windows.h"
 
 /* ---- a write that kills the process: sqlite finds these in place of the library's ---- */
 

@@ -10,8 +10,8 @@
  * each page; a charge checks the pages that it reads against theirs.
  *
  * Sums are integers of 10^-30: prices are rounded up to that, limits down. */
-#ifndef BRUME_LEDGER_WINDOW_PAGE_H
-#define BRUME_LEDGER_WINDOW_PAGE_H
+#ifndef BRUME_LEDGER_PAGE_OF_WINDOWS_H
+#define BRUME_LEDGER_PAGE_OF_WINDOWS_H
 
 #include "ledger/store.h"
 #include "ledger/window.h"

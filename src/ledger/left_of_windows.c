@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "ledger/dataset.h"
-#include "ledger/window_page.h"
+#include "ledger/page_of_windows.h"
 #include "number/decimal.h"
 
 static brume_status no_memory(brume_error *error)

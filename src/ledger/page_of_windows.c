@@ -2,7 +2,7 @@
  *
  * Promise: a charge adds its price to every window of its set, or changes nothing; what is read is
  * what the hash of its page says. */
-#include "ledger/window_page.h"
+#include "ledger/page_of_windows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
