@@ -10,6 +10,7 @@
 #include "ledger/ledger.h"
 #include "ledger/journal.h"
 #include "ledger/mark.h"
+#include "ledger/reserve.h"
 #include "ledger/user_row.h"
 #include "ledger/page_of_windows.h"
 #include "ledger/wording.h"
@@ -312,24 +313,31 @@ brume_status brume_ledger_look_public(brume_ledger *ledger, const brume_ledger_c
                : BRUME_OK;
 }
 
+brume_status brume_reserve_write(brume_ledger *ledger, const brume_reservation *reservation,
+                                 uint64_t *id, brume_error *error)
+{
+    json_t *charges = json_array();
+    if (!charges)
+        return out_of_memory(error);
+    brume_status status = write_reservation(ledger, reservation, charges, id, error);
+    json_decref(charges);
+    return status;
+}
+
 brume_status brume_ledger_reserve(brume_ledger *ledger, const brume_reservation *reservation,
                                   uint64_t *id, brume_error *error)
 {
     if (reservation->charge_count == 0)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "a reservation that charges nobody");
-    json_t *charges = json_array();
-    if (!charges)
-        return out_of_memory(error);
     uint64_t new_id = 0;
     brume_status status = brume_store_begin(ledger, error);
     if (status == BRUME_OK) {
-        status = write_reservation(ledger, reservation, charges, &new_id, error);
+        status = brume_reserve_write(ledger, reservation, &new_id, error);
         if (status == BRUME_OK)
             status = brume_store_commit(ledger, error);
         else
             brume_store_undo(ledger);
     }
-    json_decref(charges);
     if (status == BRUME_OK)
         *id = new_id;
     return status;
@@ -431,8 +439,14 @@ brume_status brume_ledger_commit(brume_ledger *ledger, uint64_t id, const json_t
     return status;
 }
 
-static brume_status write_note(brume_ledger *ledger, uint64_t id, const char *key, const char *part,
-                               brume_error *error)
+brume_status brume_reserve_close(brume_ledger *ledger, uint64_t id, const char *answer,
+                                 brume_error *error)
+{
+    return close_reservation(ledger, id, answer, BRUME_OK, error);
+}
+
+brume_status brume_reserve_note(brume_ledger *ledger, uint64_t id, const char *key,
+                                const char *part, brume_error *error)
 {
     char hash[BRUME_DIGEST_TEXT], keyed[BRUME_DIGEST_TEXT];
     char *answer_key = NULL;
@@ -454,7 +468,7 @@ brume_status brume_ledger_note(brume_ledger *ledger, uint64_t id, const char *ke
         return out_of_memory(error);
     brume_status status = brume_store_begin(ledger, error);
     if (status == BRUME_OK) {
-        status = write_note(ledger, id, key, text, error);
+        status = brume_reserve_note(ledger, id, key, text, error);
         if (status == BRUME_OK)
             status = brume_store_commit(ledger, error);
         else

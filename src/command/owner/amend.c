@@ -124,6 +124,7 @@ static bool add_table(json_t *list, const char *table, const json_t *before, con
         {"timeout", "timeout"},
         {"limits_per_user", "limits per user"},
         {"rows_stay", "rows stay"},
+        {"append_only", "append only"},
         {"rows_about", "rows about"},
         {"bias_share", "estimate bias"},
     };
@@ -479,6 +480,7 @@ static const struct {
     {"timeout", "timeout"},
     {"limits-per-user", "limits per user"},
     {"rows-stay", "rows"},
+    {"append-only", "append only"},
     {"rows-about", "size"},
     {"estimate-bias", "bias"},
     {"window", "windows"},
@@ -522,6 +524,7 @@ static brume_status keep_declarations(const brume_call *call, const brume_policy
     policy->timeout = before->timeout;
     policy->per_user = before->per_user;
     policy->rows_stay = before->rows_stay;
+    policy->append_only = before->append_only;
     policy->rows_about = before->rows_about;
     policy->max_age = before->max_age;
     if (before->bias_share)

@@ -217,6 +217,10 @@ brume_status brume_declare_policy(const brume_call *call, brume_policy *policy, 
         BRUME_TRY(brume_user_limits_parse(brume_call_text(call, "limits-per-user"),
                                           &policy->per_user, error));
     BRUME_TRY(declare_stay(call, policy, error));
+    if (brume_call_text(call, "append-only"))
+        policy->append_only = strcmp(brume_call_text(call, "append-only"), "true") == 0;
+    if (policy->is_public)
+        policy->append_only = false;
     if (brume_call_text(call, "limits"))
         policy->limits_fixed = strcmp(brume_call_text(call, "limits"), "fixed") == 0;
     if (brume_call_text(call, "unit-name"))
@@ -261,11 +265,15 @@ bool brume_declares_schema(const brume_call *call)
 
 const char *brume_declares_protection(const brume_call *call)
 {
-    static const char *const protecting[] = {
-        "unit",          "budget",  "cap",           "max-groups",    "max-rows",
-        "estimate-bias", "timeout", "limits",        "rows-stay",     "limits-per-user",
-        "unit-name",     "window",  "window-budget", "window-offset", "close-after",
-        "max-age",       NULL};
+    static const char *const protecting[] = {"unit",          "budget",
+                                             "cap",           "max-groups",
+                                             "max-rows",      "estimate-bias",
+                                             "timeout",       "limits",
+                                             "rows-stay",     "limits-per-user",
+                                             "unit-name",     "window",
+                                             "window-budget", "window-offset",
+                                             "close-after",   "max-age",
+                                             "append-only",   NULL};
     return brume_call_any_of(call, protecting);
 }
 

@@ -67,6 +67,10 @@ extern const char *const brume_limits_words[], *const brume_stay_words[];
                      "true: no row leaves its server; what it cannot add up by itself is "         \
                      "refused. false unless said",                                                 \
                      .choices = brume_stay_words),                                                 \
+        BRUME_OPTION(CHOICE, "append-only", "true|false",                                          \
+                     "true: rows are only added, until all of a unit go; a series may then limit " \
+                     "units over all time. false unless said",                                     \
+                     .choices = brume_stay_words),                                                 \
         BRUME_OPTION(REAL, "rows-about", "N",                                                      \
                      "about how many rows the table has: a public number, by which queries are "   \
                      "answered on the server where brume's memory may not be enough",              \

@@ -863,6 +863,8 @@ static void write_terms(policy_writer *to, const brume_dataset *dataset, const b
         write_pair(to, "", "limits-per-user", per_user);
     if (policy->rows_stay)
         write_pair(to, "", "rows-stay", "true");
+    if (policy->append_only)
+        write_pair(to, "", "append-only", "true");
     if (policy->rows_about > 0)
         write_pair(to, "", "rows-about", brume_shortest(policy->rows_about).text);
     if (*dataset->data_version)

@@ -818,6 +818,8 @@ json_t *brume_policy_to_json(const brume_policy *policy)
         whole = json_object_set_new(json, "limits_per_user", json_string(per_user)) == 0;
     if (whole && policy->rows_stay)
         whole = json_object_set_new(json, "rows_stay", json_true()) == 0;
+    if (whole && policy->append_only)
+        whole = json_object_set_new(json, "append_only", json_true()) == 0;
     if (whole && policy->rows_about > 0)
         whole = json_object_set_new(json, "rows_about", json_real(policy->rows_about)) == 0;
     if (whole && policy->window.place)
@@ -978,6 +980,7 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
     policy->max_rows = (uint64_t)max_rows;
     policy->table_rows = (uint64_t)table_rows;
     policy->rows_stay = json_is_true(json_object_get(json, "rows_stay"));
+    policy->append_only = json_is_true(json_object_get(json, "append_only"));
     policy->rows_about = fmax(0, json_number_value(json_object_get(json, "rows_about")));
     policy->limits_fixed = text_of(json, "limits") != NULL; /* written where they are fixed */
     *out = policy;

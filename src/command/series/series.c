@@ -1,0 +1,506 @@
+/* brume series open, update, show, list, end: running totals of a table that grows, paid for once.
+ * The words typed, and what is shown; query/series/series.h does the rest. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/csv_write.h"
+#include "command/command.h"
+#include "command/frame/bar_chart.h"
+#include "command/frame/readable.h"
+#include "command/frame/table.h"
+#include "command/frame/watch.h"
+#include "command/ledger/open_ledger.h"
+#include "query/series/series.h"
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static double real_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+/* "epsilon 0.5" or "rho 0.1, delta 1e-9" */
+static void write_cost(FILE *out, const json_t *cost)
+{
+    bool rho = json_is_number(json_object_get(cost, "rho"));
+    fprintf(out, "%s %s", rho ? "rho" : "epsilon",
+            brume_shortest(real_of(cost, rho ? "rho" : "epsilon")).text);
+    if (real_of(cost, "delta") > 0)
+        fprintf(out, ", delta %s", brume_shortest(real_of(cost, "delta")).text);
+}
+
+/* ---- open ---- */
+
+static void write_opened(const brume_call *call, const json_t *made)
+{
+    FILE *out = call->out;
+    const json_t *errors = json_object_get(made, "errors");
+    bool opened = json_is_true(json_object_get(made, "opened"));
+    fprintf(out, "%s '%s' of %s: %s\n", opened ? "opened the series" : "would open the series",
+            text_of(made, "series"), text_of(made, "dataset"), text_of(made, "sql"));
+    fprintf(out, "  windows   %lld, from %s\n",
+            (long long)json_integer_value(json_object_get(made, "horizon")),
+            text_of(made, "first"));
+    fprintf(out, "  limit     %s\n", text_of(made, "limit"));
+    fprintf(out, "  protects  %s\n",
+            strcmp(text_of(made, "protects"), "unit") == 0
+                ? "a unit's whole history, if rows are only added as the owner says"
+                : "a unit's rows in one window");
+    fputs("  cost      ", out);
+    write_cost(out, json_object_get(made, "cost"));
+    fprintf(out, ", %s\n", opened ? "paid; publishing windows is free" : "once for all windows");
+    fprintf(out,
+            "  totals    ± %s at 95 %% in the first window, ± %s in the last; one window ± %s\n",
+            brume_digits_up(real_of(errors, "first_total_95"), 3).text,
+            brume_digits_up(real_of(errors, "last_total_95"), 3).text,
+            brume_digits_up(real_of(errors, "last_window_95"), 3).text);
+    fprintf(out, "  next      %s: 'brume series update %s'\n", text_of(made, "next"),
+            text_of(made, "series"));
+}
+
+static brume_status run_open(brume_call *call, brume_error *error)
+{
+    const brume_series_words words = {.name = brume_call_operand(call, 0),
+                                      .sql = brume_call_operand(call, 1),
+                                      .limit = brume_call_text(call, "limit"),
+                                      .epsilon = brume_call_text(call, "epsilon"),
+                                      .delta = brume_call_text(call, "delta"),
+                                      .rho = brume_call_text(call, "rho"),
+                                      .horizon = brume_call_text(call, "horizon"),
+                                      .from = brume_call_text(call, "from"),
+                                      .window = brume_call_text(call, "window"),
+                                      .close_after = brume_call_text(call, "close-after"),
+                                      .ever = brume_call_has(call, "ever")};
+    brume_ledger *ledger = NULL;
+    json_t *made = NULL;
+    bool dry_run = brume_call_has(call, "dry-run");
+    BRUME_TRY(brume_call_open_ledger(call, dry_run ? BRUME_LEDGER_READ : BRUME_LEDGER_WRITE,
+                                     &ledger, error));
+    BRUME_TRY(brume_series_open(ledger, &words, dry_run, &made, error));
+    BRUME_TRY(brume_call_keep_json(call, made, error));
+    if (call->json)
+        return brume_call_write_json(call, json_incref(made), error);
+    write_opened(call, made);
+    return BRUME_OK;
+}
+
+/* ---- update ---- */
+
+static void write_updated(const brume_call *call, const json_t *made)
+{
+    long long published = json_integer_value(json_object_get(made, "published"));
+    const char *until = text_of(made, "closed_until"), *next = text_of(made, "next");
+    if (published > 0)
+        fprintf(call->out, "%s: published %lld window%s, up to %s\n", text_of(made, "series"),
+                published, published == 1 ? "" : "s", until);
+    else
+        fprintf(call->out, "%s: nothing to publish%s%s\n", text_of(made, "series"),
+                *until ? "; closed up to " : "", until);
+    if (*next)
+        fprintf(call->out, "next: %s\n", next);
+}
+
+static brume_status run_update(brume_call *call, brume_error *error)
+{
+    brume_ledger *ledger = NULL;
+    brume_bits *bits = NULL;
+    const brume_watch *watch = NULL;
+    json_t *made = NULL;
+    BRUME_TRY(brume_call_watch(call, &watch, error));
+    BRUME_TRY(brume_call_open_bits(call, &bits, error));
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error));
+    BRUME_TRY(brume_series_update(ledger, brume_call_operand(call, 0), bits, watch, &made, error));
+    BRUME_TRY(brume_call_keep_json(call, made, error));
+    if (call->json)
+        return brume_call_write_json(call, json_incref(made), error);
+    write_updated(call, made);
+    return BRUME_OK;
+}
+
+/* ---- show ---- */
+
+/* The text of a key; `room` for a number. */
+static const char *key_text(const json_t *key, char room[32])
+{
+    if (json_is_string(key))
+        return json_string_value(key);
+    if (json_is_integer(key))
+        snprintf(room, 32, "%lld", (long long)json_integer_value(key));
+    else if (json_is_real(key))
+        snprintf(room, 32, "%s", brume_shortest(json_real_value(key)).text);
+    else
+        snprintf(room, 32, "%s",
+                 json_is_boolean(key) ? json_is_true(key) ? "true" : "false" : "NULL");
+    return room;
+}
+
+static bool is_whole(const json_t *made)
+{
+    size_t i = 0;
+    json_t *point = NULL;
+    json_array_foreach (json_object_get(made, "points"), i, point)
+        if (real_of(point, "total") != floor(real_of(point, "total")))
+            return false;
+    return true;
+}
+
+static brume_status write_table(brume_call *call, const json_t *made, bool markdown,
+                                brume_error *error)
+{
+    const json_t *keys = json_object_get(made, "keys"), *points = json_object_get(made, "points");
+    size_t key_count = json_array_size(keys), count = 0, i = 0;
+    bool whole = is_whole(made);
+    json_t *point = NULL;
+    const char **columns = calloc(key_count + 6, sizeof *columns);
+    if (!columns)
+        return brume_no_memory(error, "a table");
+    columns[count++] = "window";
+    for (size_t k = 0; k < key_count; k++)
+        columns[count++] = json_string_value(json_array_get(keys, k));
+    columns[count++] = ">total";
+    columns[count++] = ">± 95 %";
+    columns[count++] = ">in window";
+    columns[count++] = ">± 95 %";
+    brume_table *table = brume_table_open(columns);
+    json_array_foreach (points, i, point) {
+        char room[32];
+        const json_t *values = json_object_get(point, "keys");
+        brume_table_cell(table, "%s", text_of(point, "window"));
+        for (size_t k = 0; k < key_count; k++)
+            brume_table_cell(table, "%s", key_text(json_array_get(values, k), room));
+        brume_readable total =
+            brume_value_and_error(real_of(point, "total"), real_of(point, "error_95"), whole);
+        brume_readable inside = brume_value_and_error(real_of(point, "in_window"),
+                                                      real_of(point, "in_window_error_95"), whole);
+        brume_table_cell(table, "%s", total.value.text);
+        brume_table_cell(table, "%s", total.error.text);
+        brume_table_cell(table, "%s", inside.value.text);
+        brume_table_cell(table, "%s", inside.error.text);
+    }
+    brume_status status = markdown ? brume_table_write_markdown(table, call, error)
+                                   : brume_table_write(table, call, error);
+    free(columns);
+    return status;
+}
+
+static void write_notes(const brume_call *call, const json_t *made)
+{
+    const char *next = text_of(made, "next");
+    fprintf(call->out, "\n%s of '%s', running totals of %s; ", text_of(made, "value"),
+            text_of(made, "dataset"), text_of(made, "series"));
+    write_cost(call->out, json_object_get(made, "cost"));
+    fprintf(call->out,
+            ", paid once. Each unit adds at most %s%s; who has more is cut, and ± does not "
+            "include that.\n",
+            text_of(made, "limit"), strchr(text_of(made, "limit"), '/') ? "" : " in all");
+    fputs(
+        "A row that comes after its window closed is counted in part, and more with each window.\n",
+        call->out);
+    if (json_is_true(json_object_get(made, "ended")))
+        fputs("The series has ended.\n", call->out);
+    else if (*next)
+        fprintf(call->out, "next: %s\n", next);
+}
+
+static void write_csv(FILE *out, const json_t *made)
+{
+    const json_t *keys = json_object_get(made, "keys");
+    size_t key_count = json_array_size(keys), i = 0;
+    json_t *point = NULL;
+    fputs("window,from,to", out);
+    for (size_t k = 0; k < key_count; k++) {
+        fputc(',', out);
+        brume_csv_write_field(out, json_string_value(json_array_get(keys, k)));
+    }
+    fputs(",total,error_95,in_window,in_window_error_95\n", out);
+    json_array_foreach (json_object_get(made, "points"), i, point) {
+        char room[32];
+        fprintf(out, "%s,%s,%s", text_of(point, "window"), text_of(point, "from"),
+                text_of(point, "to"));
+        for (size_t k = 0; k < key_count; k++) {
+            fputc(',', out);
+            brume_csv_write_field(
+                out, key_text(json_array_get(json_object_get(point, "keys"), k), room));
+        }
+        fprintf(out, ",%s,%s", brume_shortest(real_of(point, "total")).text,
+                brume_shortest(real_of(point, "error_95")).text);
+        fprintf(out, ",%s,%s\n", brume_shortest(real_of(point, "in_window")).text,
+                brume_shortest(real_of(point, "in_window_error_95")).text);
+    }
+}
+
+/* ---- the picture ---- */
+
+/* The keys of a point, with commas; the caller frees it. */
+static char *keys_text(const json_t *point)
+{
+    char *text = NULL, room[32];
+    size_t size = 0, i = 0;
+    json_t *key = NULL;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    json_array_foreach (json_object_get(point, "keys"), i, key)
+        fprintf(out, "%s%s", i ? ", " : "", key_text(key, room));
+    return fclose(out) == 0 ? text : NULL;
+}
+
+typedef struct series_picture {
+    size_t count, cells;
+    const char **labels;
+    char **groups;
+    double *numbers; /* totals, lows, highs; the same of windows */
+} series_picture;
+
+static void free_picture(series_picture *picture)
+{
+    for (size_t i = 0; picture->groups && i < picture->count; i++)
+        free(picture->groups[i]);
+    free(picture->groups);
+    free(picture->labels);
+    free(picture->numbers);
+}
+
+/* Points stand window by window; in a picture those of one group stand together. */
+static bool fill_picture(series_picture *picture, const json_t *made)
+{
+    const json_t *points = json_object_get(made, "points");
+    size_t count = picture->count = json_array_size(points);
+    const char *first = text_of(json_array_get(points, 0), "window");
+    while (picture->cells < count &&
+           strcmp(text_of(json_array_get(points, picture->cells), "window"), first) == 0)
+        picture->cells++;
+    picture->labels = calloc(count + 1, sizeof *picture->labels);
+    picture->groups = calloc(count + 1, sizeof *picture->groups);
+    picture->numbers = calloc(6 * count + 1, sizeof *picture->numbers);
+    if (!picture->labels || !picture->groups || !picture->numbers)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *point = json_array_get(points, i);
+        size_t at = i % picture->cells * (count / picture->cells) + i / picture->cells;
+        static const char *const names[][2] = {{"total", "error_95"},
+                                               {"in_window", "in_window_error_95"}};
+        picture->labels[at] = text_of(point, "window");
+        if (!(picture->groups[at] = keys_text(point)))
+            return false;
+        for (size_t j = 0; j < 2; j++) {
+            double *to = picture->numbers + 3 * j * count;
+            double value = real_of(point, names[j][0]), error = real_of(point, names[j][1]);
+            to[at] = value;
+            to[count + at] = value - error;
+            to[2 * count + at] = value + error;
+        }
+    }
+    return true;
+}
+
+static brume_status draw_picture(const char *path, const json_t *made, brume_error *error)
+{
+    series_picture picture = {0};
+    FILE *file = NULL;
+    if (json_array_size(json_object_get(made, "points")) == 0)
+        return brume_fail(error, BRUME_EARGUMENT, "'brume series update' publishes windows",
+                          "there is nothing to draw yet");
+    if (!fill_picture(&picture, made)) {
+        free_picture(&picture);
+        return brume_no_memory(error, "a picture");
+    }
+    size_t count = picture.count;
+    const brume_bars panels[] = {{"running total", picture.numbers, picture.numbers + count,
+                                  picture.numbers + 2 * count, false},
+                                 {"in window", picture.numbers + 3 * count,
+                                  picture.numbers + 4 * count, picture.numbers + 5 * count, false}};
+    const brume_chart_words words = {text_of(made, "series"), text_of(made, "sql"),
+                                     "bands: noise at 95 %; paid for once"};
+    bool keyed = json_array_size(json_object_get(made, "keys")) > 0;
+    const brume_chart_rows rows = {picture.labels,
+                                   keyed ? (const char *const *)picture.groups : NULL, count};
+    brume_status status = brume_svg_open(path, &file, error);
+    if (status == BRUME_OK) {
+        brume_line_chart_write(file, &words, &rows, panels, 2);
+        status = brume_svg_close(file, path, BRUME_OK, error);
+    }
+    free_picture(&picture);
+    return status;
+}
+
+static brume_status run_show(brume_call *call, brume_error *error)
+{
+    const brume_series_part part = {.from = brume_call_text(call, "from"),
+                                    .to = brume_call_text(call, "to"),
+                                    .by = brume_call_text(call, "by")};
+    const char *format = brume_call_text(call, "format"), *plot = brume_call_text(call, "plot");
+    brume_ledger *ledger = NULL;
+    json_t *made = NULL;
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
+    BRUME_TRY(brume_series_show(ledger, brume_call_operand(call, 0), &part, &made, error));
+    BRUME_TRY(brume_call_keep_json(call, made, error));
+    if (plot)
+        BRUME_TRY(draw_picture(plot, made, error));
+    if (call->json || (format && strcmp(format, "json") == 0))
+        return brume_call_write_json(call, json_incref(made), error);
+    if (format && strcmp(format, "csv") == 0) {
+        write_csv(call->out, made);
+        return BRUME_OK;
+    }
+    bool markdown = format && strcmp(format, "markdown") == 0;
+    if (json_array_size(json_object_get(made, "points")) == 0)
+        fputs("no window is published yet\n", call->out);
+    else
+        BRUME_TRY(write_table(call, made, markdown, error));
+    write_notes(call, made);
+    return BRUME_OK;
+}
+
+/* ---- list and end ---- */
+
+static brume_status run_list(brume_call *call, brume_error *error)
+{
+    static const char *const columns[] = {"series", "dataset", "limit", "published",
+                                          "next",   "~sql",    NULL};
+    brume_ledger *ledger = NULL;
+    json_t *all = NULL, *one = NULL;
+    size_t i = 0;
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
+    BRUME_TRY(brume_series_list(ledger, &all, error));
+    BRUME_TRY(brume_call_keep_json(call, all, error));
+    if (call->json)
+        return brume_call_write_json(call, json_pack("{s:O}", "series", all), error);
+    if (json_array_size(all) == 0) {
+        fputs("there are no series\n", call->out);
+        return BRUME_OK;
+    }
+    brume_table *table = brume_table_open(columns);
+    json_array_foreach (all, i, one) {
+        const char *until = text_of(one, "closed_until");
+        bool ended = json_is_true(json_object_get(one, "ended"));
+        brume_table_cell(table, "%s", text_of(one, "series"));
+        brume_table_cell(table, "%s", text_of(one, "dataset"));
+        brume_table_cell(table, "%s", text_of(one, "limit"));
+        brume_table_cell(table, "%s", *until ? until : "nothing yet");
+        brume_table_cell(table, "%s", ended ? "ended" : text_of(one, "next"));
+        brume_table_cell(table, "%s", text_of(one, "sql"));
+    }
+    return brume_table_write(table, call, error);
+}
+
+static brume_status run_end(brume_call *call, brume_error *error)
+{
+    brume_ledger *ledger = NULL;
+    const char *name = brume_call_operand(call, 0);
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error));
+    BRUME_TRY(brume_series_end(ledger, name, error));
+    if (call->json)
+        return brume_call_write_json(call, json_pack("{s:s,s:b}", "series", name, "ended", true),
+                                     error);
+    fprintf(call->out, "ended '%s': its totals stay, and so does the price\n", name);
+    return BRUME_OK;
+}
+
+/* ---- the commands ---- */
+
+#define SERIES_OPERAND BRUME_OPERAND(TEXT, "NAME", "a series")
+
+const brume_command brume_command_series_open = {
+    .name = "series open",
+    .summary = "open a series of running totals, paid for once",
+    .usage = "NAME SQL --limit T --epsilon E [OPTION...]",
+    .description =
+        "A series publishes, window by window, the running total of a count or a sum, for each key "
+        "of a declared domain, for one charge. Differences of totals are the numbers of a day, a "
+        "month, any range. 'brume series update' publishes every window that has closed and is "
+        "free, however often and however late it runs.\n\n"
+        "The SQL has one number: COUNT(*), COUNT(x), SUM(x) of a bounded x, or COUNT(DISTINCT unit); "
+        "WHERE, and GROUP BY of columns with declared values; one table.\n\n"
+        "--limit T is the most that one unit adds to all windows together, its earliest rows "
+        "first. What one unit has in all its history is then protected, if rows are only added: "
+        "the dataset must be declared so, with 'brume amend NAME --append-only true'. Rows that are "
+        "changed or deleted one by one are not covered; all rows of a unit may go. --limit T/day "
+        "is of each day and needs budgets of windows.\n\n"
+        "Noise grows slowly with the number of windows: ten times as many cost 12 % in the first "
+        "year. --dry-run says the errors, and charges nothing.",
+    BRUME_OPERANDS(BRUME_OPERAND(TEXT, "NAME", "what the series is called"),
+                   BRUME_OPERAND(TEXT, "SQL", "what is counted or added up")),
+    BRUME_OPTIONS(
+        BRUME_OPTION(TEXT, "limit", "T[/LENGTH]",
+                     "the most that one unit adds, in all or in each "
+                     "window",
+                     .required = true),
+        BRUME_OPTION(TEXT, "epsilon", "E", "the price of the whole series"),
+        BRUME_OPTION(TEXT, "delta", "D", "and its delta, under the rule approximate"),
+        BRUME_OPTION(TEXT, "rho", "R", "the price under the rule concentrated"),
+        BRUME_OPTION(
+            TEXT, "window", "'COLUMN LENGTH'",
+            "by which column rows are in windows, and how long these are: hour, day, week, "
+            "month, quarter, year, or Nd from DATE"),
+        BRUME_OPTION(TEXT, "horizon", "TIME",
+                     "how long it runs: 10y unless typed; 90d, or a number of windows"),
+        BRUME_OPTION(TEXT, "from", "WINDOW", "the first window; the present one unless typed"),
+        BRUME_OPTION(TEXT, "close-after", "TIME",
+                     "so long after its end a window is published, such as 2d: rows that come by "
+                     "then are counted whole"),
+        BRUME_FLAG("ever", "COUNT(DISTINCT unit): a unit in its first window only"),
+        BRUME_FLAG("dry-run", "say what it would be, and charge nothing"), BRUME_LEDGER_OPTION),
+    .run = run_open,
+};
+
+const brume_command brume_command_series_update = {
+    .name = "series update",
+    .summary = "publish every window of a series that has closed",
+    .description =
+        "Free, because the series is paid for; for cron. A window is published once: if this is "
+        "killed, or runs several times at once, each window has one value. Windows that were "
+        "missed are caught up. Where no window has closed since the last time nothing is done, and "
+        "the exit code is 0.",
+    BRUME_OPERANDS(SERIES_OPERAND),
+    BRUME_OPTIONS(BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION),
+    .run = run_update,
+};
+
+static const char *const show_formats[] = {"table", "markdown", "csv", "json", NULL};
+
+const brume_command brume_command_series_show = {
+    .name = "series show",
+    .summary = "show the totals of a series, and how far off they may be",
+    .description =
+        "For each window the running total and what is in the window, with error bars at 95 %. "
+        "Published numbers never change. With --by month, or another length, windows are put "
+        "together; the bar of any range follows from the noise exactly. Free: it reads the ledger "
+        "alone.\n\n"
+        "Bars are of the noise. Units above the limit are cut, and nobody counts how many. A row "
+        "that comes after its window closed is counted in part, and more with each window.",
+    BRUME_OPERANDS(SERIES_OPERAND),
+    BRUME_OPTIONS(
+        BRUME_OPTION(TEXT, "from", "WINDOW", "the first window that is shown"),
+        BRUME_OPTION(TEXT, "to", "WINDOW", "and the last one"),
+        BRUME_OPTION(TEXT, "by", "LENGTH", "put windows together: week, month, quarter, year"),
+        BRUME_OPTION(CHOICE, "format", "FORMAT", "table unless typed", .choices = show_formats),
+        BRUME_OPTION(FILE, "plot", "FILE.svg", "also draw the totals and their bands"),
+        BRUME_LEDGER_OPTION),
+    .run = run_show,
+};
+
+const brume_command brume_command_series_list = {
+    .name = "series list",
+    .summary = "list all series",
+    .description = "With the last window that is published, and when the next one closes.",
+    BRUME_OPTIONS(BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES("series list"),
+    .run = run_list,
+};
+
+const brume_command brume_command_series_end = {
+    .name = "series end",
+    .summary = "end a series",
+    .description =
+        "No more windows are published. Its totals stay and can be shown; the price stays "
+        "spent. A name is not used again.",
+    BRUME_OPERANDS(SERIES_OPERAND),
+    BRUME_OPTIONS(BRUME_LEDGER_OPTION),
+    .run = run_end,
+};
