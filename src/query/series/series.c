@@ -518,7 +518,7 @@ static brume_status reserve(brume_ledger *ledger, const brume_series_words *word
     BRUME_TRY(brume_question_engine(work->question, &engine, error)); /* that it is there */
     brume_status status = brume_engine_marks(engine, 0, false, &marks, error);
     json_t *events =
-        json_pack("[{s:s,s:O}]", "series", words->name, "spec", json_object_get(terms, "spec"));
+        json_pack("[{s:O}]", "series", json_object_get(terms, "spec"));
     brume_ledger_charge charge = {.dataset = work->dataset->name,
                                   .price = price,
                                   .stated = work->dataset->stated,

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Series of running totals as real processes: killed, racing, late, refused, in TAP.
+
+    run_series.py DIRECTORY_OF_BRUME
+
+What is checked holds for every draw: budgets, refusals, that a window has one value. Noise is at
+epsilon 2000 where numbers are compared: a total is then off by less than 1 with probability 1 - 1e-20.
+"""
+import csv
+import datetime
+import io
+import os
+import random
+import signal
+import sqlite3
+import sys
+import time
+
+from processes import Folder, check, run_functions
+
+DAYS = 20
+FIRST = datetime.datetime.now(datetime.timezone.utc).date() - datetime.timedelta(days=DAYS)
+
+
+class Place(Folder):
+    """A dataset that grows."""
+
+    def __init__(self, programs, *options):
+        super().__init__(programs)
+        self.rows = []
+        self.write()
+        self.run("register", "visits", "visits.csv", "--unit", "person", "--columns",
+                 "person text, ward text, day date, cost integer", "--budget", "epsilon=5000", "--domain",
+                 "ward=A,B", "--bounds", "cost=-10..100", *options)
+
+    def write(self):
+        with open(self.path("visits.csv.new"), "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["person", "ward", "day", "cost"])
+            writer.writerows(self.rows)
+        os.replace(self.path("visits.csv.new"), self.path("visits.csv"))
+
+    def open(self, name="daily", sql="SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", limit="3",
+             epsilon="2000", *more):
+        return self.brume("series", "open", name, sql, "--limit", limit, "--epsilon", epsilon, "--window",
+                          "day day", "--from", str(FIRST), "--horizon", "400", *more)
+
+    def points(self, name="daily", *more):
+        return self.json("series", "show", name, *more)["points"]
+
+
+def day(number):
+    return str(FIRST + datetime.timedelta(days=number))
+
+
+def made_rows(generator, people=60):
+    return [(f"p{person}", generator.choice("AB"), day(generator.randrange(DAYS)), generator.randrange(-10, 101))
+            for person in range(people) for _ in range(generator.randrange(6))]
+
+
+def kept(rows, limit):
+    """What counts: of each person the earliest rows."""
+    counted = []
+    for person in sorted({row[0] for row in rows}):
+        counted += sorted((row for row in rows if row[0] == person), key=lambda row: row[2])[:limit]
+    return counted
+
+
+def totals_are_those_of_the_earliest_rows(programs):
+    """Totals at hardly any noise are those of each unit's three earliest rows; months add up."""
+    place = Place(programs, "--append-only", "true")
+    try:
+        place.rows = made_rows(random.Random(3))
+        place.rows += [("p1", "C", day(3), 1), ("", "A", day(3), 1), ("p2", "A", "", 1)]
+        place.write()
+        code, _, err = place.open()
+        check(code == 0, err)
+        made = place.json("series", "update", "daily")
+        check(made["published"] == DAYS and made["closed_until"] == day(DAYS - 1), f"{made}")
+        declared = [row for row in place.rows if row[0] and row[2] and row[1] in "AB"]
+        truth = kept(declared, 3)
+        points = place.points()
+        check(len(points) == 2 * DAYS, f"{len(points)} points")
+        per_day = {}
+        for row in truth:  # which rows of its last day a unit keeps is drawn; their number is not
+            per_day[row[2]] = per_day.get(row[2], 0) + 1
+        for number in range(DAYS):
+            both = [point for point in points if point["window"] == day(number)]
+            told = sum(point["in_window"] for point in both)
+            check(abs(told - per_day.get(day(number), 0)) <= 1, f"{day(number)}: {told}, {per_day.get(day(number), 0)}")
+        check(abs(sum(point["total"] for point in points[-2:]) - len(truth)) <= 1, "the last totals")
+        years = place.points("daily", "--by", "year")
+        check(abs(sum(point["in_window"] for point in years) - len(truth)) <= 2, "years")
+        check(place.holds(), "the ledger does not hold")
+    finally:
+        place.close()
+
+
+def a_window_has_one_value_however_processes_die(programs):
+    """24 updates, two at a time, half of them killed at random moments: each window that was ever shown has
+    one value, the price is paid once, and the ledger holds."""
+    place = Place(programs, "--append-only", "true")
+    moments, shown, killed = random.Random(20261119), {}, 0
+    try:
+        place.rows = made_rows(random.Random(4))
+        place.write()
+        check(place.open("daily", "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", "3", "0.5")[0] == 0, "open")
+        began = time.monotonic()
+        place.json("series", "list")
+        usual = 2 * (time.monotonic() - began)
+        for _ in range(12):
+            pair = [place.start("series", "update", "daily", "--json") for _ in range(2)]
+            time.sleep(moments.random() * usual)
+            pair[0].send_signal(signal.SIGKILL)
+            for process in pair:
+                process.communicate(timeout=60)
+                killed += process.returncode == -signal.SIGKILL
+            for point in place.points():
+                key = point["window"], point["keys"][0]
+                check(shown.setdefault(key, point["total"]) == point["total"], f"{key} has two values")
+        check(killed > 0 and len(shown) == 2 * DAYS, f"{killed} killed, {len(shown)} shown")
+        events = place.json("history", "visits")["events"]
+        check(len(events) == 1 and events[0]["cost"]["epsilon"] == 0.5, f"{events}")
+        check(place.json("series", "update", "daily")["published"] == 0, "published again")
+        check(place.holds(), "the ledger does not hold")
+    finally:
+        place.close()
+
+
+def a_point_that_vanishes_is_damage_and_not_drawn_again(programs):
+    place = Place(programs, "--append-only", "true")
+    try:
+        check(place.open()[0] == 0, "open")
+        place.run("series", "update", "daily")
+        with sqlite3.connect(place.path("brume.db")) as ledger:
+            gone = ledger.execute("DELETE FROM answer WHERE committed = (SELECT max(committed) FROM answer)").rowcount
+        check(gone == 1, "nothing was deleted")
+        for words in (("update", "daily"), ("show", "daily")):
+            code, out, err = place.brume("series", *words)
+            check(code == 6 and not out and "not there" in err, f"{words}: exit {code}: {out}{err}")
+    finally:
+        place.close()
+
+
+def what_no_series_can_be_is_refused_before_a_price(programs):
+    place = Place(programs)
+    try:
+        count = "SELECT COUNT(*) FROM visits"
+        check(place.open("daily", count)[0] == 3, "without append-only")
+        check("append-only" in place.open("daily", count)[2], "the hint")
+        check(place.open("daily", count, "3/day")[0] == 3, "a limit of windows without budgets of windows")
+        place.run("amend", "visits", "--append-only", "true")
+        for sql, code in ((count, 0), ("SELECT AVG(cost) FROM visits", 4), ("SELECT person, COUNT(*) FROM visits GROUP BY person", 4),
+                          ("SELECT MEDIAN(cost) FROM visits", 4), ("SELECT COUNT(*), SUM(cost) FROM visits", 4),
+                          ("SELECT COUNT(*) FROM visits HAVING COUNT(*) > 3", 4), ("SELECT 2 * COUNT(*) FROM visits", 4),
+                          ("SELECT COUNT(*) FROM visits a JOIN visits b ON a.person = b.person", 4),
+                          ("SELECT COUNT(*) FROM nothing", 4)):
+            told = place.open("daily", sql, "3", "1", "--dry-run")
+            check(told[0] == code or (code == 4 and "nothing" in sql and told[0] != 0), f"{sql}: {told}")
+        for more, code in ((("--horizon", "soon"), 2), (("--close-after", "x"), 2), (("--ever",), 2), (("--delta", "1e-9"), 3)):
+            told = place.open("daily", count, "3", "1", "--dry-run", *more)
+            check(told[0] == code, f"{more}: {told}")
+        for limit in ("0", "-1", "3/hour", "x", ""):
+            check(place.open("daily", count, limit)[0] == 2, f"limit {limit}")
+        check(place.json("history", "visits")["events"][-1]["state"] == "amended", "something was charged")
+        check(place.json("series", "list") == {"series": []}, "a series is there")
+        check(place.open("daily", count, "3", "1")[0] == 0 and place.open("daily", count, "3", "1")[0] == 3, "twice")
+        check(place.open("a b", count)[0] == 2, "a name")
+        check(place.open("dear", count, "3", "6000")[0] == 3, "more than the budget")
+    finally:
+        place.close()
+
+
+def amending_the_policy_and_ending_stop_a_series(programs):
+    place = Place(programs, "--append-only", "true")
+    try:
+        check(place.open("one")[0] == 0 and place.open("two")[0] == 0, "open")
+        place.run("series", "update", "one")
+        before = place.points("one")
+        place.run("amend", "visits", "--budget", "epsilon=9000")
+        check(place.brume("series", "update", "two")[0] == 0, "a budget does not end it")
+        place.run("series", "end", "one")
+        check(place.brume("series", "end", "one")[0] == 3, "ended twice")
+        check(place.brume("series", "update", "one")[0] == 3, "an update of one that has ended")
+        check(place.points("one") == before, "its totals stay")
+        check(place.open("three", "SELECT COUNT(*) FROM visits", "3", "1")[0] == 0, "open")
+        place.run("amend", "visits", "--domain", "ward=A,B,C")
+        code, _, err = place.brume("series", "update", "three")
+        check(code == 3 and "amended" in err, f"exit {code}: {err}")
+        os.remove(place.path("visits.csv"))
+        check(place.json("series", "show", "two")["points"], "shown without its source")
+        check(place.holds(), "the ledger does not hold")
+    finally:
+        place.close()
+
+
+def catching_up_is_the_same_as_day_by_day(programs):
+    """A source that is gone records nothing, and the next update catches up; sums and units too."""
+    place = Place(programs, "--append-only", "true")
+    try:
+        place.rows = made_rows(random.Random(5))
+        place.write()
+        check(place.open("sum", "SELECT SUM(cost) AS total FROM visits", "100000")[0] == 0, "sum")
+        check(place.open("ever", "SELECT COUNT(DISTINCT person) AS people FROM visits", "1", "2000", "--ever")[0] == 0, "ever")
+        os.rename(place.path("visits.csv"), place.path("away.csv"))
+        check(place.brume("series", "update", "sum")[0] == 6, "a source that is gone")
+        os.rename(place.path("away.csv"), place.path("visits.csv"))
+        for name in ("sum", "ever"):
+            place.run("series", "update", name)
+        for number in range(DAYS):
+            point = place.points("sum")[number]
+            truth = sum(row[3] for row in place.rows if row[2] <= day(number))
+            check(abs(point["total"] - truth) <= 3 * point["error_95"] + 1, f"{point} {truth}")
+        people = len({row[0] for row in place.rows})
+        check(abs(place.points("ever")[-1]["total"] - people) <= 1, "people")
+        told = list(csv.DictReader(io.StringIO(place.run("series", "show", "sum", "--format", "csv"))))
+        check(len(told) == DAYS and float(told[-1]["total"]) == place.points("sum")[-1]["total"], "CSV")
+        place.run("series", "show", "sum", "--plot", place.path("sum.svg"))
+        with open(place.path("sum.svg"), encoding="utf-8") as picture:
+            check("<svg" in picture.read(300), "a picture")
+    finally:
+        place.close()
+
+
+if __name__ == "__main__":
+    sys.exit(run_functions([totals_are_those_of_the_earliest_rows, a_window_has_one_value_however_processes_die,
+                            a_point_that_vanishes_is_damage_and_not_drawn_again,
+                            what_no_series_can_be_is_refused_before_a_price,
+                            amending_the_policy_and_ending_stop_a_series, catching_up_is_the_same_as_day_by_day],
+                           sys.argv[1]))
