@@ -199,7 +199,8 @@ static void write_notes(const brume_call *call, const json_t *made)
             "include that.\n",
             text_of(made, "limit"), strchr(text_of(made, "limit"), '/') ? "" : " in all");
     fputs(
-        "A row that comes after its window closed is counted in part, and more with each window.\n",
+        "A row that comes, or changes, after its window closed is counted in part, and more with each "
+        "window;\n± does not include that either.\n",
         call->out);
     if (json_is_true(json_object_get(made, "ended")))
         fputs("The series has ended.\n", call->out);
@@ -275,6 +276,8 @@ static bool fill_picture(series_picture *picture, const json_t *made)
     while (picture->cells < count &&
            strcmp(text_of(json_array_get(points, picture->cells), "window"), first) == 0)
         picture->cells++;
+    if (picture->cells == 0)
+        return false;
     picture->labels = calloc(count + 1, sizeof *picture->labels);
     picture->groups = calloc(count + 1, sizeof *picture->groups);
     picture->numbers = calloc(6 * count + 1, sizeof *picture->numbers);
@@ -472,8 +475,9 @@ const brume_command brume_command_series_show = {
         "Published numbers never change. With --by month, or another length, windows are put "
         "together; the bar of any range follows from the noise exactly. Free: it reads the ledger "
         "alone.\n\n"
-        "Bars are of the noise. Units above the limit are cut, and nobody counts how many. A row "
-        "that comes after its window closed is counted in part, and more with each window.",
+        "Bars are of the noise alone. Units above the limit are cut, and nobody counts how many. A row "
+        "that comes or changes after its window closed is counted in part, and more with each "
+        "window: where that is common, open the series with --close-after.",
     BRUME_OPERANDS(SERIES_OPERAND),
     BRUME_OPTIONS(
         BRUME_OPTION(TEXT, "from", "WINDOW", "the first window that is shown"),

@@ -517,8 +517,7 @@ static brume_status reserve(brume_ledger *ledger, const brume_series_words *word
     uint64_t id = 0;
     BRUME_TRY(brume_question_engine(work->question, &engine, error)); /* that it is there */
     brume_status status = brume_engine_marks(engine, 0, false, &marks, error);
-    json_t *events =
-        json_pack("[{s:O}]", "series", json_object_get(terms, "spec"));
+    json_t *events = json_pack("[{s:O}]", "series", json_object_get(terms, "spec"));
     brume_ledger_charge charge = {.dataset = work->dataset->name,
                                   .price = price,
                                   .stated = work->dataset->stated,
