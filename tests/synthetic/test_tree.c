@@ -219,8 +219,11 @@ static void compare(const brume_tree_question *question, const small_rows *first
     brume_tree_result_clear(&other);
 }
 
-/* Every database of at most two rows, and every neighbour by `moved` rows more, or replaced. Pairs
- * are run in one direction or the other by turns: costs are symmetric. */
+/* Whether all pairs are run, in both directions; else every 7th or 61st, in one direction by turns.
+ */
+static bool runs_all;
+
+/* Every database of at most two rows, and every neighbour by `moved` rows more, or replaced. */
 static verdict every_pair(const brume_tree_question *question, bool replaced, int moved, bool leaks)
 {
     verdict out = {0};
@@ -230,7 +233,7 @@ static verdict every_pair(const brume_tree_question *question, bool replaced, in
             for (int c = 0; c < CELLS; c++)
                 for (int d = replaced ? 0 : c; d < (replaced || moved > 1 ? CELLS : c + 1); d++) {
                     small_rows first = {0}, second = {0};
-                    if (seed++ % (moved > 1 || replaced ? 61 : 7)) /* a part of many */
+                    if (seed++ % (moved > 1 || replaced ? 61 : 7) && !runs_all)
                         continue;
                     for (int k = 0; k < 2; k++) {
                         small_rows *rows = k ? &second : &first;
@@ -248,6 +251,9 @@ static verdict every_pair(const brume_tree_question *question, bool replaced, in
                     bool turned = seed & 1;
                     compare(question, turned ? &second : &first, turned ? &first : &second, seed,
                             leaks, &out);
+                    if (runs_all)
+                        compare(question, turned ? &first : &second, turned ? &second : &first,
+                                seed, leaks, &out);
                 }
     return out;
 }
@@ -651,8 +657,11 @@ static void fine_columns_and_rows_drawn_again(void **state)
     brume_bits_close(bits);
 }
 
-int main(void)
+/* With an argument: all pairs. */
+int main(int argc, char **argv)
 {
+    (void)argv;
+    runs_all = argc > 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_neighbour_costs_at_most_the_price),
         cmocka_unit_test(scores_taken_as_monotone_are_found),
