@@ -449,6 +449,10 @@ const brume_command brume_command_series_open = {
                      "then are counted whole"),
         BRUME_FLAG("ever", "COUNT(DISTINCT unit): a unit in its first window only"),
         BRUME_FLAG("dry-run", "say what it would be, and charge nothing"), BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES(
+        "register sales sales.csv --unit customer --columns 'day date' --budget epsilon=4 --append-only "
+        "true && brume series open daily 'SELECT COUNT(*) AS n FROM sales' --limit 3 --epsilon 0.5 "
+        "--window 'day day' --from 2026-01-01 --horizon 60"),
     .run = run_open,
 };
 
@@ -462,6 +466,7 @@ const brume_command brume_command_series_update = {
         "the exit code is 0.",
     BRUME_OPERANDS(SERIES_OPERAND),
     BRUME_OPTIONS(BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES("series update daily"),
     .run = run_update,
 };
 
@@ -486,6 +491,7 @@ const brume_command brume_command_series_show = {
         BRUME_OPTION(CHOICE, "format", "FORMAT", "table unless typed", .choices = show_formats),
         BRUME_OPTION(FILE, "plot", "FILE.svg", "also draw the totals and their bands"),
         BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES("series show daily --by month"),
     .run = run_show,
 };
 
@@ -506,5 +512,6 @@ const brume_command brume_command_series_end = {
         "spent. A name is not used again.",
     BRUME_OPERANDS(SERIES_OPERAND),
     BRUME_OPTIONS(BRUME_LEDGER_OPTION),
+    BRUME_EXAMPLES("series end daily"),
     .run = run_end,
 };
