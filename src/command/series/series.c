@@ -451,8 +451,8 @@ const brume_command brume_command_series_open = {
         BRUME_FLAG("dry-run", "say what it would be, and charge nothing"), BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES(
         "register sales sales.csv --unit customer --columns 'day date' --budget epsilon=4 --append-only "
-        "true && brume series open daily 'SELECT COUNT(*) AS n FROM sales' --limit 3 --epsilon 0.5 "
-        "--window 'day day' --from 2026-01-01 --horizon 60"),
+        "true > sales.txt && brume series open daily 'SELECT COUNT(*) AS n FROM sales' --limit 3 "
+        "--epsilon 0.5 --window 'day day' --from 2026-01-01 --horizon 60"),
     .run = run_open,
 };
 
