@@ -438,7 +438,7 @@ static brume_node walk_single(brume_walk *walk, const PgQuery__SubLink *link,
             "in WHERE, HAVING, FILTER or beside aggregates it is asked first; a "
             "value of the row's own unit: (SELECT MAX(b.x) FROM b WHERE b.UNIT = "
             "a.UNIT)",
-            "a subquery over all rows cannot stand inside an aggregate");
+            "a subquery over all rows cannot stand inside an aggregate or a key");
     brume_walk_link by = brume_walk_find_link(left, right, shared, NULL);
     if (!check_sides(walk, left, right, &shared) ||
         !brume_walk_match_units(walk, left, right, by, &shared))
