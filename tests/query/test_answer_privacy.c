@@ -322,7 +322,9 @@ static void print_all(mean_query *all)
     for (int n = -all->reach[0]; n <= all->reach[0]; n++)
         for (int s = -all->reach[1]; s <= all->reach[1]; s++) {
             double numbers[] = {n, s};
-            brume_drawn drawn = {.count = 1, .numbers = numbers};
+            static const brume_bounded_group everybody;
+            const brume_bounded_group *groups[] = {&everybody};
+            brume_drawn drawn = {.count = 1, .groups = groups, .numbers = numbers};
             brume_present_source source = {&all->terms, &drawn, NULL};
             brume_shown shown = brume_present_show(&source, 0, 0, 0.05);
             bool null = shown.value.kind == BRUME_VALUE_NULL;

@@ -24,7 +24,7 @@ static bool is_query(void *context, const char *sql, brume_error *why)
         return false;
     bool good = true;
     for (size_t i = 0; i < query->key_count; i++)
-        good = good && !query->keys[i].tells_units;
+        good = good && !query->keys[i].tells_units && !query->keys[i].names_unit;
     brume_query_free(query);
     return good;
 }

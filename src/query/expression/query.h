@@ -228,6 +228,7 @@ typedef struct brume_key {
     bool is_column;
     size_t table, column;
     bool tells_units; /* each of its values is one unit's */
+    bool names_unit;  /* the unit, or what its rows are linked by: groups are persons, or nearly */
     /* It reads public tables alone, and these are its values there (release/public_keys.h), as
      * texts of its type, NULL for NULL. */
     bool values_known;

@@ -96,7 +96,7 @@ static bool groups_by_unit(const brume_question *question)
 {
     const brume_query *query = question->query;
     for (size_t i = 0; query && i < query->key_count; i++)
-        if (query->keys[i].tells_units)
+        if (query->keys[i].tells_units || query->keys[i].names_unit)
             return true;
     return false;
 }

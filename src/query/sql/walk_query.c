@@ -68,8 +68,8 @@ bool brume_walk_add_key(brume_walk_outer *o, const PgQuery__Node *node, size_t *
     brume_key *made = &o->keys[o->key_count++];
     *made = (brume_key){.expression = key, .plain = key};
     made->is_column = plain_column(key, &made->table, &made->column);
-    made->tells_units = brume_walk_tells_units(o->walk, o->scope, key) ||
-                        brume_walk_names_unit(o->scope, key);
+    made->tells_units = brume_walk_tells_units(o->walk, o->scope, key);
+    made->names_unit = brume_walk_names_unit(o->scope, key);
     return true;
 }
 
