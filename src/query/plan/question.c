@@ -324,20 +324,30 @@ static brume_status load_tables(brume_ledger *ledger, const brume_sql *sql,
     return status;
 }
 
+/* Does a dataset or a table of one have the name? Also where nobody can tell: it is no answer then.
+ */
+static bool is_taken(brume_ledger *ledger, const char *name)
+{
+    brume_dataset *dataset = NULL;
+    json_t *holders = NULL;
+    brume_error ignored;
+    brume_status status = brume_ledger_dataset(ledger, name, &dataset, &ignored);
+    brume_dataset_close(dataset);
+    if (status == BRUME_EUNKNOWN)
+        status = brume_ledger_holders(ledger, name, &holders, &ignored);
+    bool taken = dataset || status != BRUME_OK || json_array_size(holders) > 0;
+    json_decref(holders);
+    return taken;
+}
+
 uint64_t brume_answer_number(brume_ledger *ledger, const brume_sql_name *name)
 {
     static const char prefix[] = "answer_";
     const char *digits = name->table + sizeof prefix - 1;
-    brume_dataset *dataset = NULL;
-    brume_error ignored;
-    if (name->dataset || strncasecmp(name->table, prefix, sizeof prefix - 1) != 0 ||
-        *digits < '1' || *digits > '9' || strlen(digits) > 18 ||
-        strspn(digits, "0123456789") != strlen(digits))
+    if (name->dataset || strncmp(name->table, prefix, sizeof prefix - 1) != 0 || *digits < '1' ||
+        *digits > '9' || strlen(digits) > 15 || strspn(digits, "0123456789") != strlen(digits) ||
+        is_taken(ledger, name->table))
         return 0;
-    if (brume_ledger_dataset(ledger, name->table, &dataset, &ignored) == BRUME_OK) {
-        brume_dataset_close(dataset);
-        return 0;
-    }
     return strtoull(digits, NULL, 10);
 }
 

@@ -40,7 +40,7 @@ BRUME_MUST_USE brume_status brume_question_open_any(brume_ledger *ledger, const 
                                                     brume_question **out, brume_error *error);
 
 /* N where the name is answer_N, which means the recorded answer of charge N, and 0 elsewhere. A
- * dataset that is called so comes first. */
+ * dataset, or a table of one, that is called so comes first. */
 uint64_t brume_answer_number(brume_ledger *ledger, const brume_sql_name *name);
 
 /* Its tables alone, unchecked: `query` and `open_query` are NULL. Recorded answers are not among

@@ -603,6 +603,20 @@ static brume_status split(layers *all, bool *found, brume_error *why, brume_erro
     return status;
 }
 
+static bool names_answers(const layers *all)
+{
+    brume_sql_name *names = NULL;
+    size_t count = 0;
+    brume_error ignored;
+    bool any = false;
+    if (brume_sql_names(all->tree, &names, &count, &ignored) != BRUME_OK)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        any = any || brume_answer_number(all->ledger, &names[i]) > 0;
+    brume_sql_names_free(names, count);
+    return any;
+}
+
 /* *found: it is of this form, and *all is what there is to know of it. */
 static brume_status open_layers(layers *all, const brume_payment *payment, bool *found,
                                 brume_error *error)
@@ -616,20 +630,24 @@ static brume_status open_layers(layers *all, const brume_payment *payment, bool 
         brume_question_close(question);
         return BRUME_OK;
     }
-    if (brume_question_tables(all->ledger, all->tree, &all->named, &ignored) != BRUME_OK)
+    brume_status status = brume_question_tables(all->ledger, all->tree, &all->named, &why);
+    if (status == BRUME_OK)
+        BRUME_TRY(recall_answers(all, error));
+    if (status == BRUME_OK)
+        BRUME_TRY(split(all, found, &why, error));
+    else if (!names_answers(all))
         return BRUME_OK;
-    BRUME_TRY(recall_answers(all, error));
-    BRUME_TRY(split(all, found, &why, error));
+    if (!*found && all->recalled_count > 0 &&
+        (why.status == BRUME_OK || why.status == BRUME_EUNKNOWN))
+        return brume_fail(error, BRUME_EUNSUPPORTED,
+                          "aggregate them in a subquery first; nothing was spent",
+                          "rows of persons cannot be joined with the recorded answer '%s'",
+                          all->recalled[0].name);
     if (!*found && why.status != BRUME_OK) {
         if (error)
             *error = why;
         return why.status;
     }
-    if (!*found && all->recalled_count > 0)
-        return brume_fail(error, BRUME_EUNSUPPORTED,
-                          "aggregate them in a subquery first; nothing was spent",
-                          "rows of persons cannot be joined with the recorded answer '%s'",
-                          all->recalled[0].name);
     if (!*found)
         return BRUME_OK;
     BRUME_TRY(split_payment(all, payment, error));

@@ -286,7 +286,7 @@ static brume_status check_price(brume_pg_connection *connection, bool priced,
 {
     const char *cap = brume_pg_show(connection->settings, "brume.session_cap");
     double price = epsilon_of(json_object_get(explanation, "cost"));
-    if (!priced)
+    if (!priced && price > 0) /* SQL of recorded answers alone costs nothing, whatever is typed */
         return brume_pg_refuse(connection, "22023",
                                "SET brume.epsilon = 0.1, or connect with options=-c "
                                "brume.epsilon=0.1; EXPLAIN tells what it buys",
