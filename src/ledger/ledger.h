@@ -375,7 +375,8 @@ BRUME_MUST_USE brume_status brume_ledger_export(brume_ledger *ledger, bool texts
 /* The recorded answer of a charge, word by word as its hash in the journal is of:
  * {"row","text","salt","wording":{"text","salt"}}: the row that has the hash, the text, its salt,
  * and the same of what was asked (null where the charge's row has that itself, before schema 5).
- * EUNKNOWN: it has none. The caller frees it. */
+ * EUNKNOWN: it has none; EPOLICY: it was redacted, be its answer there or not. The caller frees
+ * it. */
 BRUME_MUST_USE brume_status brume_ledger_recorded(brume_ledger *ledger, uint64_t id, json_t **out,
                                                   brume_error *error);
 

@@ -13,13 +13,19 @@ brume_status brume_ledger_recorded(brume_ledger *ledger, uint64_t id, json_t **o
     bool found = false;
     BRUME_TRY(brume_store_prepare(
         ledger, &statement, error,
-        "SELECT answer.committed, answer.body, answer.salt, wording.body, wording.salt "
-        "FROM reservation JOIN answer USING(answer_key) "
+        "SELECT answer.committed, answer.body, answer.salt, wording.body, wording.salt, "
+        "reservation.answer_key LIKE 'redacted.%' "
+        "FROM reservation LEFT JOIN answer USING(answer_key) "
         "LEFT JOIN wording ON wording.reservation = reservation.id "
         "WHERE reservation.id = ?1 AND reservation.state = 'committed'",
         "i", (int64_t)id));
     brume_status status = brume_store_step(ledger, statement, &found, error);
-    if (status == BRUME_OK && !found)
+    if (status == BRUME_OK && found && sqlite3_column_int(statement, 5))
+        status =
+            brume_fail(error, BRUME_EPOLICY, "publish it without that one",
+                       "charge %llu was redacted: what was asked and answered is not published",
+                       (unsigned long long)id);
+    if (status == BRUME_OK && (!found || sqlite3_column_type(statement, 0) == SQLITE_NULL))
         status = brume_fail(error, BRUME_EUNKNOWN, "'brume history' lists what was answered",
                             "charge %llu has no recorded answer", (unsigned long long)id);
     if (status == BRUME_OK) {
