@@ -22,6 +22,7 @@ CREATE TABLE visits AS SELECT CASE WHEN i % 50 = 0 THEN NULL ELSE 'p' || i * i %
 CREATE TABLE wards AS SELECT 'ward ' || i AS ward, CASE WHEN i < 2 THEN 'old' ELSE 'new' END AS house,
     (i * 10)::numeric(8, 2) AS beds FROM generate_series(0, 3) AS s(i);
 CREATE TABLE kept AS SELECT * FROM visits;
+CREATE TABLE means AS SELECT i % 2000 AS person, 50 + i % 13 AS age FROM generate_series(1, 20000) AS s(i);
 CREATE TABLE sized AS SELECT * FROM wards;
 CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE TABLE texts AS SELECT (i % 50)::int2 AS u, CASE WHEN i % 3 = 0 THEN 'a' ELSE 'A' END COLLATE blind AS k,
@@ -151,6 +152,18 @@ def blurred_units(folder):
         check(rows == [[100]], f"{rows}")
 
 
+def mean_after_streaming(folder):
+    """The centre that a streamed mean left in the ledger is none for the server: it sums the values themselves."""
+    sql = "SELECT AVG(age) AS a FROM means"
+    folder.run("register", "means", URL, "--table", "means", "--unit", "person", "--budget", "epsilon=1e12,delta=1e-6",
+               "--bounds", "age=0..100")
+    for place in ("brume", "engine", "engine"):
+        answer = ask(folder, sql, "20", "--where", place, "--fresh")
+        value, bar = answer["rows"][0][0], answer["columns"][0]["error_95"]
+        # noise of 30 times its own half-width at 95 % has a probability of e^-90
+        check(value is not None and abs(value - 56) <= 30 * bar and bar < 5, f"{place}: {value} +- {bar}")
+
+
 def stays(folder):
     sql = "SELECT ward, COUNT(*) AS n FROM kept.visits GROUP BY ward"
     code, _, err = folder.brume("query", sql, "--epsilon", "1", "--where", "brume")
@@ -186,7 +199,8 @@ def main():
              for sql, limits in ASKED] +
             [("refused by name: " + word, lambda sql=sql, word=word: refused(folder, sql, word))
              for sql, word in REFUSED] +
-            [("explain says streamed",
+            [("a mean after a streamed one", lambda: mean_after_streaming(folder)),
+             ("explain says streamed",
               lambda: explained(folder, "clinic", count, "brume", STREAMED)),
              ("explain says what the server cannot do", lambda: explained(
                  folder, "clinic", "SELECT MEDIAN(age) FROM visits", "brume", "the server cannot add them up by itself")),

@@ -389,10 +389,21 @@ const brume_bounded_group *brume_collected_groups(const brume_collected *collect
     return collected->groups;
 }
 
+/* The statements of servers sum the values themselves. */
+static brume_status check_centre(const brume_collected *collected, const brume_total *of,
+                                 brume_error *error)
+{
+    if (collected->push.collection && of->centre != 0)
+        return brume_fail(error, BRUME_EINTERNAL, "please report this query",
+                          "a sum about a centre of units that are on their server");
+    return BRUME_OK;
+}
+
 brume_status brume_collected_histogram(brume_collected *collected, const brume_total *of, int p,
                                        size_t bins, const bool *shown, uint64_t *counts,
                                        brume_error *error)
 {
+    BRUME_TRY(check_centre(collected, of, error));
     if (collected->bounder)
         return brume_totals_histogram(collected->bounder, of, p, bins, shown, counts, error);
     if (collected->push.collection)
@@ -452,6 +463,8 @@ brume_status brume_collected_limit(brume_collected *collected, const brume_total
                                    const brume_limited_sum *sums, size_t sum_count,
                                    brume_error *error)
 {
+    for (size_t i = 0; i < limit_count; i++)
+        BRUME_TRY(check_centre(collected, &limits[i].of, error));
     BRUME_TRY(remember(&collected->clipped, &collected->clipped_count, sum_count, error));
     for (size_t i = 0; i < sum_count; i++)
         collected->clipped[i] = (brume_clipped){sums[i], limits[sums[i].limit], p};

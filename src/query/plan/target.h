@@ -33,10 +33,10 @@ bool brume_target_bar(const brume_terms *terms, size_t aggregate, brume_bar_rang
 
 enum { BRUME_PRICE_TEXT = 32 };
 
-/* Makes the terms of every plan that is tried: with the limits that are in the ledger. */
+/* Makes the terms of every plan that is tried: with the limits that are in the ledger, for where it
+ * will be answered. */
 typedef struct brume_plan_hook {
-    brume_status (*terms)(void *context, const brume_plan *plan, brume_terms **out,
-                          brume_error *error);
+    brume_status (*terms)(void *context, brume_plan *plan, brume_terms **out, brume_error *error);
     void *context;
 } brume_plan_hook;
 

@@ -389,6 +389,9 @@ static brume_status recall_about_centre(brume_ledger *ledger, const brume_questi
         if (!good)
             return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
                               "recorded looks at a limit cannot be read");
+        /* where rows stay on their server its sums are of the values themselves (centre.c) */
+        if (terms->plan->measurements[0].collection.pushed && record.centre != 0)
+            continue;
         BRUME_TRY(try_record(terms, of->index, &record, &one, &bar, error));
         precision += pow(record.rate / of->bought_rate, 2);
         limit->earlier = BRUME_EARLIER_NOT_FOUND;

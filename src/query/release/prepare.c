@@ -196,12 +196,13 @@ brume_status brume_rehearse(const brume_question *question, const brume_terms *t
 typedef struct recalling {
     brume_ledger *ledger;
     const brume_question *question;
+    brume_where where;
 } recalling;
 
-static brume_status recall(void *context, const brume_plan *plan, brume_terms **out,
-                           brume_error *error)
+static brume_status recall(void *context, brume_plan *plan, brume_terms **out, brume_error *error)
 {
     const recalling *from = context;
+    BRUME_TRY(brume_place(from->question, plan, from->where, error));
     return brume_choice_recall(from->ledger, from->question, true, plan, out, error);
 }
 
@@ -268,18 +269,19 @@ brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_pa
     BRUME_TRY(brume_read_public_keys(ledger, *question, error));
     BRUME_TRY(find_windows(*question, payment->windows, error));
     if (target) {
-        recalling from = {ledger, *question};
+        recalling from = {ledger, *question, payment->where};
         const brume_plan_hook hook = {recall, &from};
         BRUME_TRY(brume_target_price(*question, target, payment, &hook, epsilon, error));
         chosen.epsilon = epsilon;
         chosen.rho = NULL;
     }
     BRUME_TRY(brume_query_plan_make((*question)->query, (*question)->tables, &chosen, plan, error));
+    /* before limits are read: a centre that is in the ledger is none for rows that stay */
+    BRUME_TRY(brume_place(*question, *plan, payment->where, error));
     /* A price that was searched is for the limits that the ledger has, however noisy they are. */
     BRUME_TRY(payment->limits_only
                   ? brume_terms_make(*plan, NULL, 0, terms, error)
                   : brume_choice_recall(ledger, *question, target, *plan, terms, error));
     BRUME_TRY(check_user_limits(ledger, *question, *plan, error));
-    BRUME_TRY(brume_place(*question, *plan, payment->where, error));
     return brume_rehearse(*question, *terms, error);
 }
