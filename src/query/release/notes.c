@@ -139,6 +139,8 @@ static void write_hidden(FILE *out, const brume_answer_column *column, const bru
     else
         fprintf(out, "%smore%s%s than %s", far, *noun ? " " : "", noun,
                 exactly(column->limit).text);
+    if (column->cut_in_bar && !(column->limit <= 1) && isfinite(column->error_95))
+        fputs(", or many with a mean far from that of others", out); /* their distances are cut */
     if (column->cut_in_bar)
         fputs(", nobody can see it; the true value may then lie outside", out);
     else
