@@ -68,9 +68,9 @@ static brume_status parse_offset(const char *text, int64_t *offset, brume_error 
         sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &read) != 2 || read != 5 || minutes > 59 ||
         hours * 60 + minutes > 18 * 60)
         return brume_fail(error, BRUME_EARGUMENT,
-                          "a fixed one, as +02:00: zones with summer time have tables that two "
-                          "engines may have otherwise",
-                          "'offset' is '%s', and must be from -18:00 to +18:00", text);
+                          "write a fixed offset such as +02:00; a zone by name is refused, because "
+                          "two engines may not agree on its summer time",
+                          "the offset of windows is '%s', and must be from -18:00 to +18:00", text);
     *offset = (hours * INT64_C(60) + minutes) * 60 * (*text == '-' ? -1 : 1);
     return BRUME_OK;
 }

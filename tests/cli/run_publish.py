@@ -8,7 +8,9 @@ Of each file every EVERYth byte is changed, one at a time (61; in the suite audi
 """
 import hashlib
 import json
+import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -105,6 +107,28 @@ def refused(place):
         check(made.returncode == code and words in made.stderr and not made.stdout,
               f"{words}: {made.returncode} {made.stderr}")
         check(sorted(os.listdir(place.folder)) == before, f"nothing is written: {words}")
+
+
+def beliefs(place):
+    """What is said of beliefs afterwards is never below the bound: odds times e^epsilon; with a delta
+    2 e^epsilon, as the odds may grow by more than e^epsilon with a probability above delta; and for
+    somebody who is known to be there, two steps."""
+    place.run("register", "third", "people.csv", "--new-budget", "--unit", "who", "--budget", "epsilon=3,delta=1e-6",
+              "--columns", "who, town, age")
+    place.run("query", "SELECT town, COUNT(*) AS n FROM third GROUP BY town", "--epsilon", "0.5", "--delta", "1e-7")
+    for name, private in (("people", False), ("third", True)):
+        best = [g for g in place.json("card", name)["dataset"]["guarantees"] if g["delta"] <= 1e-6][-1]
+        epsilon, delta = best["epsilon_upper"], best["delta"]
+        check((delta > 0) == private, best)
+        text = " ".join(place.run("card", name).split())
+        one = float(re.search(r"thinks it at most ([0-9.]+) % likely", text)[1])
+        two = float(re.search(r"is then thought ([0-9.]+) % likely", text)[1])
+        for said, growth in ((one, epsilon), (two, 2 * epsilon)):
+            odds = math.exp(growth) * (2 if private else 1)
+            check(0 <= said - 100 * odds / (1 + odds) < 0.02, f"{name}: {said} for odds {odds}")
+        fails = [float(word) for word in re.findall(r"except with a probability of ([0-9.e-]+[0-9])", text)]
+        least = [2 * delta, 2 * delta * (1 + math.exp(epsilon))] if private else []
+        check(len(fails) == len(least) and all(l <= f < 1.01 * l for f, l in zip(fails, least)), f"{name}: {fails}")
 
 
 def another_key(place):
@@ -213,6 +237,7 @@ if __name__ == "__main__":
         ("a bundle is whole, and both programs say that it holds", lambda: whole(PLACE)),
         ("a bundle shows nothing of other datasets", lambda: others_stay_unseen(PLACE)),
         ("what cannot be published is refused by name, and nothing is written", lambda: refused(PLACE)),
+        ("what is said of beliefs is not below the bound", lambda: beliefs(PLACE)),
         ("a bundle is not taken for another key's", lambda: another_key(PLACE)),
         ("what a publisher writes who signs anew is found by the journal", lambda: forgeries(PLACE)),
         ("every changed byte is found", lambda: every_byte(PLACE)),

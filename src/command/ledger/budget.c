@@ -83,10 +83,11 @@ static brume_status write_windows(const brume_call *call, brume_ledger *ledger,
         const json_t *run = json_array_get(left.runs, i);
         const char *first = json_string_value(json_object_get(run, "first"));
         const char *last = json_string_value(json_object_get(run, "last"));
-        bool one = strcmp(first, last) == 0;
-        fprintf(call->out, "  %-14s %s%s%-*s  ", i ? "" : each, first, one ? "" : "..",
-                (int)(strlen(first) + 2 + strlen(last) < 22 && !one ? 20 - strlen(first) : 0),
-                one ? "" : last);
+        bool one = strcmp(first, last) == 0, always = strncmp(first, "0001", 4) == 0;
+        char run_text[2 * BRUME_WINDOW_LABEL + 8];
+        snprintf(run_text, sizeof run_text, "%s%s%s", always ? "up to " : first,
+                 one || always ? "" : "..", one && !always ? "" : last);
+        fprintf(call->out, "  %-14s %-22s  ", i ? "" : each, run_text);
         write_left(call, json_object_get(run, "left"), of);
         fputc('\n', call->out);
     }
@@ -104,7 +105,7 @@ static brume_status write_windows(const brume_call *call, brume_ledger *ledger,
         return BRUME_OK;
     }
     json_t *undated = brume_left_to_json(&left.undated);
-    fprintf(call->out, "; undated: ");
+    fprintf(call->out, "; rows without a date: ");
     write_left(call, undated, brume_decimal_shown_down(&dataset->filter.limit));
     fputc('\n', call->out);
     json_decref(undated);

@@ -87,12 +87,14 @@ static void write_touched(brume_table *table, const json_t *windows)
     const char *last = json_string_value(json_array_get(range, 1));
     size_t more = json_array_size(ranges) - (range != NULL);
     more += range && json_is_true(json_object_get(windows, "undated"));
+    bool one = range && strcmp(first, last) == 0;
+    bool always = range && strncmp(first, "0001", 4) == 0; /* from the calendar's first day on */
     char rest[32] = "";
     if (more)
         snprintf(rest, sizeof rest, " and %zu more", more);
     if (range)
-        brume_table_cell(table, "%s%s%s%s", first, strcmp(first, last) == 0 ? "" : "..",
-                         strcmp(first, last) == 0 ? "" : last, rest);
+        brume_table_cell(table, "%s%s%s%s", always ? "up to " : first, one || always ? "" : "..",
+                         one && !always ? "" : last, rest);
     else
         brume_table_cell(table, "%s",
                          json_is_true(json_object_get(windows, "undated")) ? "undated" : "");

@@ -89,22 +89,37 @@ static double member(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
+/* Sentences that are written by `write`, broken into lines. */
+static void write_sentences(FILE *out, void (*write)(FILE *, const json_t *), const json_t *dataset)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *room = open_memstream(&text, &length);
+    if (!room)
+        return;
+    write(room, dataset);
+    if (fclose(room) == 0 && length > 0) {
+        while (length > 0 && text[length - 1] == '\n')
+            text[--length] = '\0';
+        brume_write_wrapped(out, text, 0, 0);
+    }
+    free(text);
+}
+
 static void write_guarantees(FILE *out, const json_t *dataset)
 {
     const json_t *guarantees = json_object_get(dataset, "guarantees");
     if (json_array_size(guarantees) == 0)
-        fputs("nothing was answered yet\n", out);
+        fputs("No question has been answered yet.\n", out);
     for (size_t i = 0; i < json_array_size(guarantees); i++) {
         const json_t *one = json_array_get(guarantees, i);
         double epsilon = member(one, "epsilon_upper"), delta = member(one, "delta");
         fprintf(out, "all answers together: epsilon %s", brume_digits_up(epsilon, 6).text);
         if (delta > 0)
             fprintf(out, " at delta %s", brume_digits_up(delta, 3).text);
-        fprintf(
-            out,
-            "; who thought something of one unit 50 %% likely thinks it at most %.4g %% likely\n",
-            100 * brume_belief_after(0.5, epsilon));
+        fputc('\n', out);
     }
+    write_sentences(out, brume_published_belief, dataset);
 }
 
 /* What each window of a growing table has. */
@@ -137,7 +152,7 @@ static void write_text(const brume_call *call, const json_t *dataset)
 {
     fprintf(call->out, "%s%s%s\n", brume_bold(call),
             json_string_value(json_object_get(dataset, "name")), brume_plain(call));
-    brume_published_neighbours(call->out, dataset);
+    write_sentences(call->out, brume_published_neighbours, dataset);
     if (!json_is_false(json_object_get(dataset, "whole_histories")))
         write_budget(call->out, dataset);
     write_windows(call->out, dataset);

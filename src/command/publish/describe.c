@@ -80,6 +80,65 @@ static void write_guarantees(FILE *out, const char *before, const json_t *guaran
     }
 }
 
+/* ---- what somebody may believe afterwards ---- */
+
+static brume_belief belief_of(const json_t *guarantee, int steps)
+{
+    return brume_belief_of(member(guarantee, "epsilon_upper"), member(guarantee, "delta"), steps);
+}
+
+static brume_number_text percent_after(double before, const brume_belief *belief)
+{
+    return brume_digits_up(100 * brume_belief_after(before, belief), 4);
+}
+
+static bool under_replace(const json_t *dataset)
+{
+    return strcmp(text_at(dataset, "adjacency"), "replace") == 0;
+}
+
+/* Of what a guarantee bounds the odds. */
+static void write_subject(FILE *out, const json_t *dataset)
+{
+    const char *unit = text_at(dataset, "unit");
+    fputs(under_replace(dataset) ? "that something is true of " : "that the data have ", out);
+    if (strcmp(unit, "row") == 0)
+        fputs("one row", out);
+    else
+        fprintf(out, "the rows of one '%s'", unit);
+}
+
+/* Under add-remove: what is true of somebody who is known to be there is two steps away. */
+static void write_second_step(FILE *out, const json_t *dataset, const json_t *guarantee)
+{
+    if (under_replace(dataset))
+        return;
+    brume_belief belief = belief_of(guarantee, 2);
+    fprintf(
+        out,
+        "Where it is known already that the data have them, what is true of them counts epsilon "
+        "twice: what was thought 50 %% likely is then thought %s %% likely at most",
+        percent_after(0.5, &belief).text);
+    if (belief.fails > 0)
+        fprintf(out, ", except with a probability of %s", brume_digits_up(belief.fails, 3).text);
+    fputs(".\n\n", out);
+}
+
+void brume_published_belief(FILE *out, const json_t *dataset)
+{
+    const json_t *best = best_guarantee(json_object_get(dataset, "guarantees"));
+    if (!best)
+        return;
+    brume_belief belief = belief_of(best, 1);
+    fputs("Who thought it 50 % likely ", out);
+    write_subject(out, dataset);
+    fprintf(out, " thinks it at most %s %% likely", percent_after(0.5, &belief).text);
+    if (belief.fails > 0)
+        fprintf(out, ", except with a probability of %s", brume_digits_up(belief.fails, 3).text);
+    fputs(".\n", out);
+    write_second_step(out, dataset, best);
+}
+
 /* ---- README.md ---- */
 
 static void write_columns(FILE *out, const json_t *answer)
@@ -92,7 +151,7 @@ static void write_columns(FILE *out, const json_t *answer)
             fprintf(out, "- `%s`: a key of the rows\n", name);
         else
             fprintf(out,
-                    "- `%s`: a value with noise; the columns behind it are its error bar (95 %%)\n",
+                    "- `%s`: a value with noise; the columns after it are its error bar (95 %%)\n",
                     name);
     }
 }
@@ -105,29 +164,31 @@ static void write_answer(FILE *out, const json_t *answer)
     fprintf(out, "%lld rows", (long long)json_integer_value(json_object_get(answer, "rows")));
     if (json_is_object(as_of))
         fprintf(out, "; the data were read at %s", text_at(as_of, "read"));
-    fprintf(out, "; price: %s.\n\n", text_at(json_object_get(answer, "cost"), "exact"));
+    fprintf(out, "; charged: %s.\n\n", text_at(json_object_get(answer, "cost"), "exact"));
     write_columns(out, answer);
     for (size_t i = 0; i < json_array_size(notes); i++)
         fprintf(out, "- %s\n", json_string_value(json_array_get(notes, i)));
     fputc('\n', out);
 }
 
-static void write_adversary(FILE *out, const json_t *guarantees)
+static void write_adversary(FILE *out, const json_t *dataset, const json_t *guarantees)
 {
     static const double priors[] = {0.01, 0.1, 0.5};
     const json_t *best = best_guarantee(guarantees);
     if (!best)
         return;
-    double epsilon = member(best, "epsilon_upper"), delta = member(best, "delta");
-    fputs(
-        "| somebody thought before, of one statement about a person | and thinks after, at most |\n|---|---|\n",
-        out);
+    brume_belief belief = belief_of(best, 1);
+    fputs("What these tables can do to the belief of somebody who reads no others:\n\n| ", out);
+    write_subject(out, dataset);
+    fputs(" | is thought afterwards, at most |\n|---|---|\n", out);
     for (size_t i = 0; i < sizeof priors / sizeof *priors; i++)
-        fprintf(out, "| %g %% likely | %.4g %% |\n", 100 * priors[i],
-                100 * brume_belief_after(priors[i], epsilon));
-    if (delta > 0)
-        fprintf(out, "\nUp to a probability of %s that it fails.\n", brume_shortest(delta).text);
+        fprintf(out, "| thought %g %% likely before | %s %% likely |\n", 100 * priors[i],
+                percent_after(priors[i], &belief).text);
     fputc('\n', out);
+    write_second_step(out, dataset, best);
+    if (belief.fails > 0)
+        fprintf(out, "The table holds except with a probability of %s.\n\n",
+                brume_digits_up(belief.fails, 3).text);
 }
 
 void brume_published_readme(FILE *out, const json_t *document)
@@ -145,23 +206,25 @@ void brume_published_readme(FILE *out, const json_t *document)
         write_said(out, json_object_get(about, "publisher"));
     }
     fputs(
-        ". These are statistics about people, with noise added so that nobody can learn much about "
-        "any one of them.\n\n## How to read the numbers\n\n"
+        ". These are statistics with noise, which limits what anybody can learn from them about one "
+        "person; how much is said below.\n\n## How to read the numbers\n\n"
         "Each value comes with an error bar: the truth is within value ± bar with a probability of "
-        "95 %. The bar holds the noise, and what limits on single people cut where that is known; the "
-        "notes below each table say what it does not hold. A value that is empty with `too few` "
-        "would have been noise alone. Totals of published tables may differ from each other by their "
-        "noise.\n\n## Whom it protects, and how much\n\n",
+        "95 %, for each value by itself. The bar covers the noise, and what limits on one person's "
+        "rows leave out where that is known; the notes below each table say what it does not cover. "
+        "A count, sum or share that is no larger than its bar cannot be told from zero, and an empty "
+        "value has no bar that says anything: `index.html` shows both as `too few`. "
+        "Totals of different tables may differ from each other by their noise.\n\n"
+        "## Whom it protects, and how much\n\n",
         out);
     brume_published_neighbours(out, dataset);
-    fputs(" Every result is almost equally likely for both: the ratio is at most e^epsilon, "
-          "whatever somebody knows besides.\n\n",
+    fputs(" Any set of results has for one of them at most e^epsilon times the probability that it "
+          "has for the other, plus delta where one is said, whatever somebody knows besides.\n\n",
           out);
     write_guarantees(out, "- these tables together: ", guarantees);
-    write_guarantees(
-        out, "- all answers about these data until then: ", json_object_get(dataset, "guarantees"));
+    write_guarantees(out, "- all answers about these data until then, published or not: ",
+                     json_object_get(dataset, "guarantees"));
     fputc('\n', out);
-    write_adversary(out, guarantees);
+    write_adversary(out, dataset, guarantees);
     fputs(
         "The names of columns, their types, bounds and declared values are public and not protected; "
         "`release.json` lists them.\n\n## Tables\n\n",
@@ -203,11 +266,12 @@ static const char style[] =
     "tabular-nums}td,th{padding:.2rem .8rem;border-bottom:1px solid #8886}pre{white-space:pre-wrap;"
     "background:#8882;padding:.8rem;border-radius:4px}.wide{overflow-x:auto}p.note{margin:.3rem 0;"
     "color:#666}@media(prefers-color-scheme:dark){p.note{color:#aaa}}@media print{body{margin:0;"
-    "max-width:none}section{break-inside:avoid}}";
+    "max-width:none}section{break-inside:avoid}}th,td[style]{white-space:nowrap}";
 
 /* What an adversary gains: belief before against belief after, as a curve in a square. */
-static void draw_adversary(FILE *out, double epsilon)
+static void draw_adversary(FILE *out, const json_t *dataset, const json_t *guarantee)
 {
+    brume_belief belief = belief_of(guarantee, 1);
     enum { SIDE = 260, STEPS = 100 };
     fprintf(
         out,
@@ -219,7 +283,7 @@ static void draw_adversary(FILE *out, double epsilon)
         SIDE + 60, SIDE + 60, SIDE + 100, SIDE, SIDE, SIDE, SIDE);
     for (int i = 0; i <= STEPS; i++) {
         double prior = (double)i / STEPS;
-        double after = i == STEPS ? 1 : brume_belief_after(prior, epsilon);
+        double after = i == STEPS ? 1 : brume_belief_after(prior, &belief);
         fprintf(out, "%s%.1f %.1f", i ? "L" : "M", SIDE * prior, SIDE * (1 - after));
     }
     fprintf(
@@ -227,9 +291,14 @@ static void draw_adversary(FILE *out, double epsilon)
         "\"/>\n<g fill=\"currentColor\" stroke=\"none\"><text x=\"0\" y=\"%d\">0 %%</text><text "
         "x=\"%d\" y=\"%d\" text-anchor=\"end\">100 %% believed before</text><text x=\"-6\" y=\"10\" "
         "text-anchor=\"end\">100 %%</text><text x=\"8\" y=\"16\">at most after</text></g>\n"
-        "</svg><figcaption>The most that these tables can change what somebody believes of one "
-        "person (epsilon %s).</figcaption></figure>\n",
-        SIDE + 18, SIDE, SIDE + 18, brume_shortest(epsilon).text);
+        "</svg><figcaption>How likely somebody who reads these tables, and no others, may think it ",
+        SIDE + 18, SIDE, SIDE + 18);
+    write_subject(out, dataset);
+    if (belief.fails > 0)
+        fprintf(out, ", except with a probability of %s", brume_digits_up(belief.fails, 3).text);
+    fputs(".</figcaption></figure>\n<p>", out);
+    write_second_step(out, dataset, guarantee);
+    fputs("</p>\n", out);
 }
 
 static void write_page_head(FILE *out, const json_t *document)
@@ -242,12 +311,16 @@ static void write_page_head(FILE *out, const json_t *document)
     write_escaped(out, title_of(document));
     fprintf(out, "</title><style>%s</style></head><body>\n<h1>", style);
     write_escaped(out, title_of(document));
-    fputs("</h1>\n<p>", out);
-    write_escaped(out, text_at(about, "description"));
+    fputs("</h1>\n", out);
+    if (*text_at(about, "description")) {
+        fputs("<p>", out);
+        write_escaped(out, text_at(about, "description"));
+        fputs("</p>\n", out);
+    }
     fprintf(out,
-            "</p>\n<p class=\"note\">Published %s. Each value has noise; ± is its error bar at "
+            "<p class=\"note\">Published %s. Each value has noise; ± is its error bar at "
             "95 %%. <a href=\"README.md\">How to read the numbers</a>, <a "
-            "href=\"release.json\">everything that is known of them</a>.</p>\n",
+            "href=\"release.json\">the same for programs</a>.</p>\n",
             text_at(document, "published"));
 }
 
@@ -270,11 +343,11 @@ brume_status brume_published_page(FILE *out, const brume_published *release, bru
     brume_published_neighbours(out, json_object_get(document, "dataset"));
     fputs("</p><ul>\n", out);
     write_guarantees(out, "<li>these tables together: ", guarantees);
-    write_guarantees(out, "<li>all answers about these data until then: ",
+    write_guarantees(out, "<li>all answers about these data until then, published or not: ",
                      json_object_get(json_object_get(document, "dataset"), "guarantees"));
     fputs("</ul>\n", out);
     if (best)
-        draw_adversary(out, member(best, "epsilon_upper"));
+        draw_adversary(out, json_object_get(document, "dataset"), best);
     fputs("</section></body></html>\n", out);
     return BRUME_OK;
 }
@@ -410,7 +483,7 @@ static void write_privacy(FILE *out, const json_t *document)
     write_parameters(out, document);
     write_block(
         out, 3, "privacy_parameters_details",
-        "Of the published tables together, a certified upper bound; release.json has it at several "
+        "A certified upper bound for the published tables together; release.json has it at several "
         "deltas, and that of everything that was ever answered about the data.");
     free(adjacent);
 }

@@ -91,8 +91,19 @@ brume_status brume_guarantees_of(const json_t *charges, brume_adjacency adjacenc
     return status;
 }
 
-double brume_belief_after(double before, double epsilon)
+brume_belief brume_belief_of(double epsilon, double delta, int steps)
 {
-    double odds = before / (1 - before) * exp(epsilon);
-    return isfinite(odds) ? odds / (1 + odds) : 1;
+    const double up = 1 + 1e-14; /* above the error of exp and of the products */
+    if (steps == 2) {
+        delta *= (1 + exp(epsilon)) * up;
+        epsilon *= 2;
+    }
+    return (brume_belief){.growth = delta > 0 ? (epsilon + log(2)) * up : epsilon,
+                          .fails = fmin(2 * delta, 1)};
+}
+
+double brume_belief_after(double before, const brume_belief *belief)
+{
+    double odds = before / (1 - before) * exp(belief->growth) * (1 + 1e-12);
+    return isfinite(odds) ? fmin(odds / (1 + odds) * (1 + 1e-15), 1) : 1;
 }

@@ -261,7 +261,7 @@ static brume_status write_made(brume_call *call, const publishing *what, const c
                                      error);
     fprintf(call->out, "wrote %s: %zu table%s, %zu files", folder, what->release->count,
             what->release->count == 1 ? "" : "s",
-            json_array_size(brume_bundle_files(what->bundle)) + 1);
+            json_array_size(brume_bundle_files(what->bundle)) + (key ? 2 : 1));
     if (key)
         fprintf(call->out, ", signed by the key %.16s...\n", fingerprint);
     else

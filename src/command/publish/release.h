@@ -70,4 +70,8 @@ json_t *brume_published_croissant(const json_t *document, const json_t *files);
 /* One sentence on whose data two neighbouring databases differ by; the same at every place. */
 void brume_published_neighbours(FILE *out, const json_t *dataset);
 
+/* What all answers about a dataset can do to what somebody believes, in sentences; nothing where
+ * nothing was answered. */
+void brume_published_belief(FILE *out, const json_t *dataset);
+
 #endif

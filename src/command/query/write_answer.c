@@ -32,7 +32,8 @@ static void write_windows(FILE *out, const brume_query_answer *answer)
     const json_t *rho = json_object_get(price, "rho");
     bool concentrated = json_is_number(rho);
     if (windows)
-        fprintf(out, "\nof %s, each of which paid %s %s", brume_windows_words(windows, true).text,
+        fprintf(out, "\nread: %s; %s paid %s %s", brume_windows_words(windows, true).text,
+                json_integer_value(json_object_get(windows, "count")) == 1 ? "it" : "each",
                 concentrated ? "rho" : "epsilon",
                 brume_rounded_up(
                     json_number_value(concentrated ? rho : json_object_get(price, "epsilon")))
@@ -43,13 +44,18 @@ static void write_price(FILE *out, const brume_query_answer *answer)
 {
     const brume_answer_price *cost = &answer->cost, *left = &answer->remaining;
     const char *unit = cost->concentrated ? "rho" : "epsilon";
-    fprintf(out, "%s %s %s", answer->cached ? "read again for free (it cost" : "cost", unit,
-            few_digits(cost, true).text);
+    bool nothing = answer->cached && !(cost->amount > 0) && !(cost->delta > 0);
+    if (nothing)
+        fputs("free: computed from answers that are paid for", out);
+    else
+        fprintf(out, "%s %s %s", answer->cached ? "read again for free (it cost" : "cost", unit,
+                few_digits(cost, true).text);
     if (cost->delta > 0)
         fprintf(out, ", delta %s%s", brume_rounded_up(cost->delta).text,
                 answer->delta_by_default ? " by default" : "");
-    fputs(answer->cached ? ")" : "", out);
-    fprintf(out, "; left: %s %s", unit, few_digits(left, false).text);
+    fputs(answer->cached && !nothing ? ")" : "", out);
+    fprintf(out, "; left%s: %s %s", answer->windows ? " there" : "", unit,
+            few_digits(left, false).text);
     if (left->delta > 0)
         fprintf(out, ", delta %s", brume_digits_down(left->delta, 4).text);
     write_windows(out, answer);

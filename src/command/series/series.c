@@ -11,6 +11,11 @@
 #include "command/frame/table.h"
 #include "command/frame/watch.h"
 #include "command/ledger/open_ledger.h"
+#include "base/text.h"
+#include "command/frame/wrap.h"
+#include "command/query/ask.h"
+#include "query/plan/tables.h"
+#include "query/plan/words.h"
 #include "query/series/series.h"
 
 static const char *text_of(const json_t *object, const char *key)
@@ -34,33 +39,95 @@ static void write_cost(FILE *out, const json_t *cost)
         fprintf(out, ", delta %s", brume_shortest(real_of(cost, "delta")).text);
 }
 
+/* "2026-11-20 00:00 UTC" of "2026-11-20T00:00:00Z" */
+static void write_moment(FILE *out, const char *moment)
+{
+    if (strlen(moment) < 16)
+        fputs(moment, out);
+    else
+        fprintf(out, "%.10s %.5s UTC", moment, moment + 11);
+}
+
+static void write_next(FILE *out, const json_t *made)
+{
+    const char *next = text_of(made, "next");
+    if (!*next)
+        return;
+    fputs("the next window can be published from ", out);
+    write_moment(out, next);
+    fputs(" on\n", out);
+}
+
+/* What units and rows of a series are called. */
+static brume_words words_of(brume_ledger *ledger, const json_t *made)
+{
+    brume_words words = brume_words_plain();
+    brume_dataset *dataset = NULL;
+    brume_tables *tables = NULL;
+    const char *name = text_of(made, "dataset");
+    if (brume_ledger_dataset(ledger, name, &dataset, NULL) == BRUME_OK &&
+        brume_tables_from_json(dataset->policy, name, &tables, NULL) == BRUME_OK &&
+        tables->count == 1) { /* a series is of one table */
+        brume_words_set_units(&words, &tables->list[0].policy, 1);
+        brume_words_set_rows(&words, name);
+    }
+    brume_tables_close(tables);
+    brume_dataset_close(dataset);
+    return words;
+}
+
+/* A short text. */
+typedef struct grouped {
+    char text[64];
+} grouped;
+
+static grouped capital(const char *word)
+{
+    grouped out;
+    snprintf(out.text, sizeof out.text, "%s", word);
+    if (out.text[0] >= 'a' && out.text[0] <= 'z')
+        out.text[0] = (char)(out.text[0] - 'a' + 'A');
+    return out;
+}
+
+static grouped with_commas(brume_number_text number)
+{
+    grouped out;
+    brume_text_group(number.text, out.text, sizeof out.text);
+    return out;
+}
+
 /* ---- open ---- */
 
-static void write_opened(const brume_call *call, const json_t *made)
+static void write_opened(const brume_call *call, const json_t *made, const brume_words *words)
 {
     FILE *out = call->out;
     const json_t *errors = json_object_get(made, "errors");
     bool opened = json_is_true(json_object_get(made, "opened"));
-    fprintf(out, "%s '%s' of %s: %s\n", opened ? "opened the series" : "would open the series",
+    fprintf(out, "%s '%s' of %s: %s\n",
+            opened ? "opened the series" : "nothing was charged; this would open the series",
             text_of(made, "series"), text_of(made, "dataset"), text_of(made, "sql"));
     fprintf(out, "  windows   %lld, from %s\n",
             (long long)json_integer_value(json_object_get(made, "horizon")),
             text_of(made, "first"));
-    fprintf(out, "  limit     %s\n", text_of(made, "limit"));
-    fprintf(out, "  protects  %s\n",
-            strcmp(text_of(made, "protects"), "unit") == 0
-                ? "a unit's whole history, if rows are only added as the owner says"
-                : "a unit's rows in one window");
+    bool whole = strcmp(text_of(made, "protects"), "unit") == 0;
+    fprintf(out, "  limit     %s: the most that one %s adds%s\n", text_of(made, "limit"),
+            words->unit, whole ? " to all windows together" : "");
+    fprintf(out, "  protects  one %s's %s\n", words->unit,
+            whole ? "whole history, if rows are only added as the owner says"
+                  : "rows in one window");
     fputs("  cost      ", out);
     write_cost(out, json_object_get(made, "cost"));
     fprintf(out, ", %s\n", opened ? "paid; publishing windows is free" : "once for all windows");
     fprintf(out,
-            "  totals    ± %s at 95 %% in the first window, ± %s in the last; one window ± %s\n",
-            brume_digits_up(real_of(errors, "first_total_95"), 3).text,
-            brume_digits_up(real_of(errors, "last_total_95"), 3).text,
-            brume_digits_up(real_of(errors, "last_window_95"), 3).text);
-    fprintf(out, "  next      %s: 'brume series update %s'\n", text_of(made, "next"),
-            text_of(made, "series"));
+            "  totals    ± %s at 95 %% in the first window, ± %s in the last; one window ± %s;\n"
+            "            what the limit cuts and what late rows change comes on top\n",
+            with_commas(brume_rounded_up(real_of(errors, "first_total_95"))).text,
+            with_commas(brume_rounded_up(real_of(errors, "last_total_95"))).text,
+            with_commas(brume_rounded_up(real_of(errors, "last_window_95"))).text);
+    fputs("  next      from ", out);
+    write_moment(out, text_of(made, "next"));
+    fprintf(out, " on: 'brume series update %s'\n", text_of(made, "series"));
 }
 
 static brume_status run_open(brume_call *call, brume_error *error)
@@ -85,7 +152,8 @@ static brume_status run_open(brume_call *call, brume_error *error)
     BRUME_TRY(brume_call_keep_json(call, made, error));
     if (call->json)
         return brume_call_write_json(call, json_incref(made), error);
-    write_opened(call, made);
+    brume_words called = words_of(ledger, made);
+    write_opened(call, made, &called);
     return BRUME_OK;
 }
 
@@ -94,15 +162,14 @@ static brume_status run_open(brume_call *call, brume_error *error)
 static void write_updated(const brume_call *call, const json_t *made)
 {
     long long published = json_integer_value(json_object_get(made, "published"));
-    const char *until = text_of(made, "closed_until"), *next = text_of(made, "next");
+    const char *until = text_of(made, "closed_until");
     if (published > 0)
         fprintf(call->out, "%s: published %lld window%s, up to %s\n", text_of(made, "series"),
                 published, published == 1 ? "" : "s", until);
     else
         fprintf(call->out, "%s: nothing to publish%s%s\n", text_of(made, "series"),
-                *until ? "; closed up to " : "", until);
-    if (*next)
-        fprintf(call->out, "next: %s\n", next);
+                *until ? "; published up to " : "", until);
+    write_next(call->out, made);
 }
 
 static brume_status run_update(brume_call *call, brume_error *error)
@@ -177,10 +244,10 @@ static brume_status write_table(brume_call *call, const json_t *made, bool markd
             brume_value_and_error(real_of(point, "total"), real_of(point, "error_95"), whole);
         brume_readable inside = brume_value_and_error(real_of(point, "in_window"),
                                                       real_of(point, "in_window_error_95"), whole);
-        brume_table_cell(table, "%s", total.value.text);
-        brume_table_cell(table, "%s", total.error.text);
-        brume_table_cell(table, "%s", inside.value.text);
-        brume_table_cell(table, "%s", inside.error.text);
+        brume_table_cell(table, "%s", with_commas(total.value).text);
+        brume_table_cell(table, "%s", with_commas(total.error).text);
+        brume_table_cell(table, "%s", with_commas(inside.value).text);
+        brume_table_cell(table, "%s", with_commas(inside.error).text);
     }
     brume_status status = markdown ? brume_table_write_markdown(table, call, error)
                                    : brume_table_write(table, call, error);
@@ -188,24 +255,38 @@ static brume_status write_table(brume_call *call, const json_t *made, bool markd
     return status;
 }
 
-static void write_notes(const brume_call *call, const json_t *made)
+/* "2026-11 goes up to 2026-11-16": the last of longer windows need not be whole, nor the first. */
+static void write_parts(FILE *out, const json_t *made)
 {
-    const char *next = text_of(made, "next");
-    fprintf(call->out, "\n%s of '%s', running totals of %s; ", text_of(made, "value"),
-            text_of(made, "dataset"), text_of(made, "series"));
-    write_cost(call->out, json_object_get(made, "cost"));
-    fprintf(call->out,
-            ", paid once. Each unit adds at most %s%s; who has more is cut, and ± does not "
-            "include that.\n",
-            text_of(made, "limit"), strchr(text_of(made, "limit"), '/') ? "" : " in all");
-    fputs(
-        "A row that comes, or changes, after its window closed is counted in part, and more with each "
-        "window;\n± does not include that either.\n",
-        call->out);
+    const json_t *points = json_object_get(made, "points");
+    const json_t *first = json_array_get(points, 0);
+    const json_t *last = json_array_get(points, json_array_size(points) - 1);
+    brume_write_sentence(out, "%s begins with %s, and %s ends with %s.", text_of(first, "window"),
+                         text_of(first, "from"), text_of(last, "window"), text_of(last, "to"));
+}
+
+static void write_notes(const brume_call *call, const json_t *made, const brume_words *words)
+{
+    FILE *out = call->out;
+    const char *limit = text_of(made, "limit");
+    fputs("\npaid once: ", out);
+    write_cost(out, json_object_get(made, "cost"));
+    fputs("; publishing and showing windows is free\n", out);
+    if (brume_call_has(call, "by") && json_array_size(json_object_get(made, "points")) > 0)
+        write_parts(out, made);
+    brume_write_sentence(out,
+                         "Each %s adds at most %s%s. What %s have beyond that is left out; ± does "
+                         "not include it, and nobody counts it.",
+                         words->unit, limit, strchr(limit, '/') ? "" : " to all windows together",
+                         words->units);
+    brume_write_sentence(out,
+                         "%s that come or change after their window closed are counted in "
+                         "part, and more with each window; ± does not include that either.",
+                         capital(words->rows).text);
     if (json_is_true(json_object_get(made, "ended")))
-        fputs("The series has ended.\n", call->out);
-    else if (*next)
-        fprintf(call->out, "next: %s\n", next);
+        fputs("The series has ended.\n", out);
+    else
+        write_next(out, made);
 }
 
 static void write_csv(FILE *out, const json_t *made)
@@ -319,7 +400,7 @@ static brume_status draw_picture(const char *path, const json_t *made, brume_err
                                  {"in window", picture.numbers + 3 * count,
                                   picture.numbers + 4 * count, picture.numbers + 5 * count, false}};
     const brume_chart_words words = {text_of(made, "series"), text_of(made, "sql"),
-                                     "bands: noise at 95 %; paid for once"};
+                                     "bands: noise at 95 %; limits and late rows come on top"};
     bool keyed = json_array_size(json_object_get(made, "keys")) > 0;
     const brume_chart_rows rows = {picture.labels,
                                    keyed ? (const char *const *)picture.groups : NULL, count};
@@ -353,10 +434,12 @@ static brume_status run_show(brume_call *call, brume_error *error)
     }
     bool markdown = format && strcmp(format, "markdown") == 0;
     if (json_array_size(json_object_get(made, "points")) == 0)
-        fputs("no window is published yet\n", call->out);
+        fprintf(call->out, "no window is published yet: 'brume series update %s' publishes them\n",
+                text_of(made, "series"));
     else
         BRUME_TRY(write_table(call, made, markdown, error));
-    write_notes(call, made);
+    brume_words words = words_of(ledger, made);
+    write_notes(call, made, &words);
     return BRUME_OK;
 }
 

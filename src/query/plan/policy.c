@@ -314,11 +314,12 @@ static brume_status check_window_column(const brume_policy_column *column,
         return BRUME_OK;
     }
     if (!date && !timestamp)
-        return brume_fail(error, BRUME_EARGUMENT,
-                          "name a column of dates or timestamps, or windows of 'values' and a "
-                          "domain",
-                          "column '%s' is %s: it has no windows of time", column->name,
-                          brume_type_name(column->type, type));
+        return brume_fail(
+            error, BRUME_EARGUMENT,
+            "name a column of dates or timestamps (of a CSV file: --columns '... DATE "
+            "date ...' gives it the type), or windows of 'values' and a domain",
+            "column '%s' is %s: it has no windows of time", column->name,
+            brume_type_name(column->type, type));
     if (date && grid->length == BRUME_WINDOW_HOUR)
         return brume_fail(error, BRUME_EARGUMENT,
                           "day, week, month, quarter, year, or Nd from DATE",

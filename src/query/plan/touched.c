@@ -217,15 +217,15 @@ static brume_status parse_wish(const brume_window_grid *grid, const char *window
     const char *dots = strstr(windows, "..");
     size_t length = dots ? (size_t)(dots - windows) : strlen(windows);
     if (length >= sizeof first)
-        return brume_fail(error, BRUME_EARGUMENT, "FIRST..LAST, or undated",
-                          "'windows' is too long");
+        return brume_fail(error, BRUME_EARGUMENT, "write FIRST..LAST, or undated",
+                          "'--windows' is too long");
     memcpy(first, windows, length);
     first[length] = 0;
     BRUME_TRY(brume_window_parse(grid, first, &low, error));
     BRUME_TRY(brume_window_parse(grid, dots ? dots + 2 : first, &high, error));
     if (high < low)
-        return brume_fail(error, BRUME_EARGUMENT, "the earlier one first",
-                          "'windows' is %.60s, which ends before it begins", windows);
+        return brume_fail(error, BRUME_EARGUMENT, "write the earlier window first",
+                          "'--windows %.60s' ends before it begins", windows);
     return brume_window_set_add(out, low, high, error);
 }
 
@@ -441,7 +441,7 @@ static brume_status find(finder *f, const brume_window_wish *wish, brume_touched
     BRUME_TRY(visit(f, f->query->from, and_also(f, f->query->where, NULL)));
     if (wish->windows && f->count == 0)
         return brume_fail(f->error, BRUME_EARGUMENT, "leave it out",
-                          "'windows' is for tables with windows, and the query reads none");
+                          "'--windows' is for tables with windows, and the query reads none");
     touched->datasets = calloc(f->count + 1, sizeof *touched->datasets);
     if (!touched->datasets)
         return brume_no_memory(f->error, "windows");

@@ -317,7 +317,7 @@ brume_windows_text brume_windows_words(const json_t *windows, bool counted)
     const char *begin = json_string_value(json_array_get(json_array_get(ranges, 0), 0));
     bool always = begin && strncmp(begin, "0001", 4) == 0; /* from the calendar's first day on */
     if (always && counted)
-        used = (size_t)snprintf(out.text, size, "%ss ", plain ? length : "window");
+        used = (size_t)snprintf(out.text, size, "all %ss ", plain ? length : "window");
     else if (counted && count > 0)
         used = (size_t)snprintf(out.text, size, "%lld %s%s, ", count, plain ? length : "window",
                                 count == 1 ? "" : "s");
@@ -334,7 +334,8 @@ brume_windows_text brume_windows_words(const json_t *windows, bool counted)
     if (shown > 4 && used < size)
         used += (size_t)snprintf(out.text + used, size - used, " and %zu more runs", shown - 4);
     if (undated && used < size)
-        snprintf(out.text + used, size - used, "%sundated", shown ? ", " : "");
+        snprintf(out.text + used, size - used, "%s%s", shown ? ", and " : "",
+                 plain ? "rows without a date" : "undated rows");
     return out;
 }
 

@@ -258,10 +258,11 @@ brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_pa
     brume_payment chosen = *payment;
     BRUME_TRY(brume_question_open_any(ledger, sql, question, error));
     if ((*question)->open_query)
-        return payment->windows ? brume_fail(error, BRUME_EARGUMENT, "leave it out",
-                                             "'windows' is for tables with windows, and the query "
-                                             "reads public tables alone")
-                                : BRUME_OK;
+        return payment->windows
+                   ? brume_fail(error, BRUME_EARGUMENT, "leave it out",
+                                "'--windows' is for tables with windows, and the query "
+                                "reads public tables alone")
+                   : BRUME_OK;
     if (!target && !payment->epsilon && !payment->rho)
         return brume_fail(error, BRUME_EARGUMENT,
                           "give --epsilon E (or --rho R), or --within A; there is no default",

@@ -12,6 +12,7 @@
 #include "ledger/digest.h"
 #include "ledger/series.h"
 #include "query/collect/dictionary.h"
+#include "number/decimal.h"
 #include "query/plan/key_cells.h"
 #include "query/plan/make_plan.h"
 #include "query/plan/question.h"
@@ -464,7 +465,8 @@ static json_t *names_to_json(const series_work *work, const char **value)
 
 static json_t *cost_to_json(const brume_charge *price)
 {
-    double amount = brume_decimal_upper(&price->amount), delta = brume_decimal_upper(&price->delta);
+    double amount = brume_decimal_shown_up(&price->amount),
+           delta = brume_decimal_shown_up(&price->delta);
     return price->rule == BRUME_RULE_CONCENTRATED
                ? json_pack("{s:n,s:f,s:f}", "epsilon", "delta", delta, "rho", amount)
                : json_pack("{s:f,s:f,s:n}", "epsilon", amount, "delta", delta, "rho");
