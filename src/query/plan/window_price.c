@@ -180,8 +180,9 @@ brume_status brume_window_price_of(const brume_plan *plan, const brume_touched *
         for (size_t i = 0; i < touched->count; i++)
             several = several || brume_window_set_size(&touched->datasets[i].set) > 1;
         made.as_replace = true;
-        made.why = several ? "several windows: priced as a replacement of rows"
-                           : "units without rows there are in the answer: priced as a replacement of rows";
+        made.why =
+            several ? "several windows: priced as a replacement of rows"
+                    : "units without rows there are in the answer: priced as a replacement of rows";
         BRUME_TRY(price_replaced(plan, &made.charge, error));
     }
     *out = made;
