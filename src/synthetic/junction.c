@@ -307,8 +307,9 @@ static size_t list_columns(brume_column_set set, size_t columns, uint16_t *out)
 
 static size_t count_bits(brume_column_set set)
 {
-    return (size_t)(__builtin_popcountll((unsigned long long)set) +
-                    __builtin_popcountll((unsigned long long)(set >> 64)));
+    int low = __builtin_popcountll((unsigned long long)set);
+    int high = __builtin_popcountll((unsigned long long)(set >> 64));
+    return (size_t)low + (size_t)high;
 }
 
 static bool fill_clique(const brume_junction *model, tree_clique *one, const tree_clique *parent)
@@ -737,7 +738,7 @@ static void clear_grouping(grouping *all)
 static brume_status shuffle(brume_words *words, uint32_t *item, size_t count, brume_error *error)
 {
     for (size_t i = count; i > 1; i--) {
-        uint64_t other;
+        uint64_t other = 0;
         BRUME_TRY(brume_words_below(words, i, &other, error));
         uint32_t kept = item[i - 1];
         item[i - 1] = item[other];
@@ -766,13 +767,13 @@ static brume_status round_group(const brume_junction *model, const tree_clique *
     }
     bool known = sum > 0; /* else every cell alike */
     last = known ? last : cell_count - 1;
-    for (size_t i = 0; i <= last && used < row_count; i++) {
+    for (size_t i = 0; i < cell_count && i <= last && used < row_count; i++) {
         double share = known ? one->belief[cells[i]] / sum : 1 / (double)cell_count;
         reached += share * (double)row_count;
         double below = floor(reached + (double)place * 0x1p-53);
         size_t upto = i == last || below >= (double)row_count ? row_count : (size_t)below;
         size_t cell = cells[i];
-        uint16_t value[MOST_COLUMNS];
+        uint16_t value[MOST_COLUMNS] = {0};
         for (size_t c = one->columns; upto > used && c-- > 0;) {
             value[c] = (uint16_t)(cell % model->values[one->column[c]]);
             cell /= model->values[one->column[c]];

@@ -446,18 +446,18 @@ static brume_status list_candidates(tree_run *all, brume_error *error)
     const brume_tree_question *question = all->question;
     size_t room = 0, d = all->columns;
     bool good = true;
-    for (uint16_t a = 0; a < d; a++)
-        for (uint16_t b = (uint16_t)(a + 1); good && b < d; b++) {
-            const uint16_t pair[] = {a, b};
+    for (size_t a = 0; a < d; a++)
+        for (size_t b = a + 1; good && b < d; b++) {
+            const uint16_t pair[] = {(uint16_t)a, (uint16_t)b};
             double weight = weight_of(question, pair, 2);
             good = weight == 0 || add_candidate(all, &room, pair, 2, weight);
         }
     all->pairs = all->candidate_count;
     bool triples = all->is_fine && has_triples(question);
-    for (uint16_t a = 0; triples && a < d; a++)
-        for (uint16_t b = (uint16_t)(a + 1); good && b < d; b++)
-            for (uint16_t c = (uint16_t)(b + 1); good && c < d; c++) {
-                const uint16_t triple[] = {a, b, c};
+    for (size_t a = 0; triples && a < d; a++)
+        for (size_t b = a + 1; good && b < d; b++)
+            for (size_t c = b + 1; good && c < d; c++) {
+                const uint16_t triple[] = {(uint16_t)a, (uint16_t)b, (uint16_t)c};
                 double weight = weight_of(question, triple, 3);
                 good = weight == 0 || add_candidate(all, &room, triple, 3, weight);
             }
@@ -583,8 +583,8 @@ static size_t choose_by_rank(tree_run *all, size_t count, uint64_t round, double
     double sum = 0, reward = 0, best = -INFINITY;
     double root = sqrt(price / table_sensitivity(all));
     size_t chosen = 0;
-    for (uint16_t c = 0; c < all->columns; c++)
-        trees.of[c] = c;
+    for (size_t c = 0; c < all->columns; c++)
+        trees.of[c] = (uint16_t)c;
     for (size_t i = 0; i < count; i++) {
         candidate *one = &list[i];
         one->chosen = false;
@@ -656,8 +656,8 @@ static brume_status choose_one_by_one(tree_run *all, uint64_t round, double tabl
                                                              : brume_no_memory(error, "scores");
     if (status == BRUME_OK)
         status = measure_distances(all, count, noise, steps, floors, error);
-    for (uint16_t c = 0; c < d; c++)
-        trees.of[c] = c;
+    for (size_t c = 0; c < d; c++)
+        trees.of[c] = (uint16_t)c;
     for (size_t i = 0; i < count; i++) {
         candidate *one = &all->candidates[i];
         one->chosen = false;
@@ -764,8 +764,9 @@ static brume_status stopped(brume_error *error)
 /* What no round has used measures the columns again. */
 static brume_status spend_rest(tree_run *all, double price, brume_error *error)
 {
-    for (uint16_t c = 0; c < all->columns; c++) {
-        brume_tree_measured one = {.columns = 1, .column = {c}, .round = all->rounds, .score = NAN};
+    for (size_t c = 0; c < all->columns; c++) {
+        brume_tree_measured one = {
+            .columns = 1, .column = {(uint16_t)c}, .round = all->rounds, .score = NAN};
         BRUME_TRY(measure(all, &one, price / (double)all->columns * (1 - 0x1p-40), false, error));
         BRUME_TRY(add_to_model(all, &all->result.measured[all->result.measured_count - 1],
                                one.noisy, error));
@@ -803,8 +804,8 @@ static brume_status run_rounds(tree_run *all, brume_error *error)
 static brume_status measure_columns(tree_run *all, brume_error *error)
 {
     double price = share_of(all, SHARE_ONE) / (double)all->columns * (1 - 0x1p-40);
-    for (uint16_t c = 0; c < all->columns; c++) {
-        brume_tree_measured one = {.columns = 1, .column = {c}, .score = NAN};
+    for (size_t c = 0; c < all->columns; c++) {
+        brume_tree_measured one = {.columns = 1, .column = {(uint16_t)c}, .score = NAN};
         BRUME_TRY(measure(all, &one, price, true, error));
     }
     return BRUME_OK;
@@ -1001,9 +1002,9 @@ brume_status brume_tree_plan_make(const brume_tree_question *question, double re
     plan->one_noise = factor * scale_for(&all, table_sensitivity(&all),
                                          share_of(&all, SHARE_ONE) / (double)all.columns);
     plan->round_noise = round_noise(&all, tables_share(&all, rounds));
-    for (uint16_t a = 0; a < all.columns; a++)
-        for (uint16_t b = (uint16_t)(a + 1); b < all.columns; b++) {
-            const uint16_t pair[] = {a, b};
+    for (size_t a = 0; a < all.columns; a++)
+        for (size_t b = a + 1; b < all.columns; b++) {
+            const uint16_t pair[] = {(uint16_t)a, (uint16_t)b};
             plan->scored += weight_of(question, pair, 2) > 0;
         }
     if (!all.is_pure)

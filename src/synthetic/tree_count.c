@@ -41,7 +41,7 @@ brume_status brume_tree_count(size_t columns, const uint16_t *const *data,
     else if (columns == 3)
         for (uint64_t r = 0; r < n; r++)
             counts[step[0][data[0][r]] + step[1][data[1][r]] + step[2][data[2][r]]]++;
-    else
+    else if (columns == BRUME_TREE_WIDEST)
         for (uint64_t r = 0; r < n; r++)
             counts[step[0][data[0][r]] + step[1][data[1][r]] + step[2][data[2][r]] +
                    step[3][data[3][r]]]++;

@@ -150,7 +150,7 @@ void brume_write_window_terms(const brume_call *call, const json_t *policy,
         json_object_get(json_object_get(policy, "window"), "column")); /* of several tables: none */
     brume_window_grid grid;
     const char **values = NULL;
-    if (!brume_dataset_grid(policy, &grid, &values))
+    if (!window || !brume_dataset_grid(policy, &grid, &values))
         return;
     brume_decimal_print(&window->epsilon, amount, sizeof amount);
     brume_decimal_print(&window->delta, delta, sizeof delta);

@@ -786,9 +786,9 @@ static bool count_is_measured(const brume_plan *plan, int value)
 static bool rows_are_public(const brume_plan *plan)
 {
     const brume_query *query = plan->query;
-    return plan->adjacency == BRUME_REPLACE && !plan->windowed && !query->unit && query->key_count == 0 &&
-           !query->where && query->table_count == 1 && query->from->kind == BRUME_RELATION_TABLE &&
-           query->from->privacy == BRUME_PRIVACY_ROW;
+    return plan->adjacency == BRUME_REPLACE && !plan->windowed && !query->unit &&
+           query->key_count == 0 && !query->where && query->table_count == 1 &&
+           query->from->kind == BRUME_RELATION_TABLE && query->from->privacy == BRUME_PRIVACY_ROW;
 }
 
 static bool values_are_public(const brume_plan *plan, int value)

@@ -53,7 +53,7 @@ typedef struct brume_payment {
     const char *epsilon, *delta, *rho;
     const char *limits[BRUME_TYPED_LIMITS]; /* "T" or "COLUMN=T", in the units of the query */
     size_t limit_count;
-    bool limits_only; /* buy the choice of the limits and nothing else */
+    bool limits_only;    /* buy the choice of the limits and nothing else */
     const char *windows; /* read these alone: "FIRST..LAST", or "undated"; NULL: not typed */
     /* of no part in price or answer: */
     bool fresh;     /* pay also where there is a recorded answer */

@@ -88,10 +88,9 @@ brume_status brume_synth_tree_price(brume_synth *synth, brume_error *error)
 {
     const brume_synth_words *words = &synth->words;
     brume_tree_options *tree = &synth->tree.options;
-    double delta;
+    double delta = 0, rho = 0;
     BRUME_TRY(check_price(words, error));
     if (words->rho) {
-        double rho;
         BRUME_TRY(read_decimal(words->rho, "rho", 10000, &rho, error));
         return brume_gaussian_sigma_of_rho(rho, 1, &tree->sigma, error);
     }
