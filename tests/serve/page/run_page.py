@@ -458,6 +458,63 @@ def asking_again_is_free(person):
     check(person.server.spent() == before, "asking again spent something")
 
 
+def a_basket_is_priced_and_paid_by_one_button(person):
+    """Two questions and one of them again: paid twice, answered below each other, by names that are asked further for nothing."""
+    b = person.browser
+    person.begin("olivia")
+    count, mean = ("SELECT COUNT(*) AS n FROM visits WHERE age < 33", "SELECT ward, COUNT(*) AS m FROM visits WHERE age < 34 GROUP BY ward")
+    person.write(f"{count};\n{mean};\n{count};")
+    b.fill("Price, epsilon", "0.04")
+    person.settle()
+    before, start = person.server.spent(), len(b.requests)
+    check(b.run("document.querySelectorAll('.of-basket').length") == 3, "not three questions")
+    check(b.run("document.querySelector('.spend .main').innerText") == "Ask 3 questions, spends ε 0.08", "the sum is not on the button")
+    check(person.server.json("explain", f"{count};{mean};{count}", "--epsilon", "0.04")["cost"]["epsilon"] == 0.08, "explain -f says another sum")
+    person.shot("basket")
+    b.size(390, 844, phone=True)
+    b.prefer("dark")
+    b.run("document.querySelector('.of-basket').scrollIntoView()")
+    check(b.run("document.documentElement.scrollWidth") <= 390, "the basket is wider than a phone")
+    person.shot("basket-phone-dark")
+    b.size(1360, 900)
+    b.prefer("light")
+    b.click_named("button", "Ask 3 questions")
+    b.wait("document.querySelectorAll('#answer .answer').length === 3", why="three answers")
+    b.wait("document.querySelector('.spend .main').innerText === 'Read again, free'", why="it is paid")
+    check(abs(person.server.spent() - before - 0.08) < 1e-9, f"{person.server.spent() - before} was spent")
+    check(sum(url.endswith("/v1/query") for _, url in b.requests[start:]) == 2, "what was paid is asked again")
+    names = b.run("[...document.querySelectorAll('#answer .answer .bar code')].map((one) => one.innerText)")
+    charged = [event["id"] for event in person.server.json("history", "visits", "--limit", "2")["events"]]
+    check(names == [f"answer_{charged[0]}", f"answer_{charged[1]}", f"answer_{charged[0]}"], f"names {names}, charges {charged}")
+    person.shot("basket-answers")
+    b.click(f"[...document.querySelectorAll('#answer button')].find((one) => one.innerText.startsWith({json.dumps(names[1])}))")
+    person.settle()
+    check(b.run(QUESTION_TEXT) == f"SELECT *\nFROM {names[1]}", "the name is not in the editor")
+    b.click_named("button", "Ask, free")
+    b.wait("document.querySelectorAll('#answer .answer').length === 1 && document.querySelectorAll('#answer tbody tr').length >= 7", why="a free answer")
+    check("from recorded answers, free" in b.text() and abs(person.server.spent() - before - 0.08) < 1e-9, "SQL of an answer is not free")
+    person.write(f"{count};\n{mean}")
+    b.click_named("button", "Take out: " + count)
+    person.settle()
+    check(b.run(QUESTION_TEXT) == mean and not b.run("!!document.querySelector('.of-basket')"), "a question cannot be taken out")
+
+
+def a_basket_that_breaks_off_shows_what_was_paid(person):
+    b = person.browser
+    person.begin("olivia")
+    person.write("SELECT COUNT(*) AS n FROM visits WHERE age < 35;\nSELECT COUNT(*) AS n FROM visits WHERE age < 36")
+    b.fill("Price, epsilon", "0.03")
+    person.settle()
+    b.run("window.kept = window.fetch; window.asked = 0; window.fetch = (path, how) => path === '/v1/query' && (window.asked += 1) === 2"
+          " ? Promise.reject(new TypeError('gone')) : window.kept(path, how)")
+    before = person.server.spent()
+    b.click_named("button", "Ask 2 questions")
+    b.wait_text("Question 2 of 2 was not answered")
+    b.run("window.fetch = window.kept")
+    check(b.run("document.querySelectorAll('#answer .answer').length") == 1, "the first answer is gone")
+    check(abs(person.server.spent() - before - 0.03) < 1e-9, "something else was spent")
+
+
 def downloads_have_the_answer(person):
     b = person.browser
     b.send("Page.setDownloadBehavior", behavior="allow", downloadPath=person.folder)
@@ -910,6 +967,7 @@ def axe_finds_nothing_serious(person, axe, schemes=("light", "dark"),
                 b.fill("Price, epsilon", "0.5")
                 person.settle()
                 person.ask()
+                person.write(QUESTION + ";\nSELECT COUNT(*) AS n FROM visits")  # a basket beside an answer
                 b.click_named("summary", "Tables and columns")
                 b.click_named("summary", "More settings")
                 person.settle()  # the bars are pale while they are asked for
@@ -937,6 +995,8 @@ def an_answer_again(person):
 
 # Pages with a fault: the file, what is replaced by what, and who must find it.
 FAULTS = [
+    ("basket.js", "return own ? [own.id]", "return own ? [own.id - 1]", a_basket_is_priced_and_paid_by_one_button),
+    ("ask.js", "plan.statements.map(({ sql }) =>", "plan.statements.slice(1).map(({ sql }) =>", a_basket_is_priced_and_paid_by_one_button),
     ("chart.js", '["halo", "error"]', '["halo"]', an_answer_again),
     ("api.js", "get(`/v1/history?answer=${part(id)}`)", 'post("/v1/query", {sql: "SELECT COUNT(*) AS n FROM visits", epsilon: "0.01"})',
      history_reads_again_for_nothing),
@@ -991,7 +1051,8 @@ def main():
             os.remove(os.path.join(folder, name))
     steps = [a_wrong_token_opens_nothing, the_token_is_kept_in_this_tab_only, completion_offers_tables_columns_and_functions,
              the_editor_undoes_and_closes_brackets, the_slider_shows_errors_and_spends_nothing, an_accuracy_has_a_price, a_rehearsal_is_free, an_answer_is_a_table_and_bars_with_whiskers,
-             error_bars_of_answers_are_within_those_before, asking_again_is_free, downloads_have_the_answer, history_reads_again_for_nothing, the_empty_page_shows_tables_and_recent_questions,
+             error_bars_of_answers_are_within_those_before, asking_again_is_free, a_basket_is_priced_and_paid_by_one_button,
+             a_basket_that_breaks_off_shows_what_was_paid, downloads_have_the_answer, history_reads_again_for_nothing, the_empty_page_shows_tables_and_recent_questions,
              the_bar_before_is_the_bar_of_the_answer, a_price_is_never_more_than_what_is_left, nobody_who_types_is_shown_an_error,
              times_are_lines_and_two_keys_a_table_of_both, pictures_say_what_tables_say, a_question_has_a_link, errors_come_with_their_hint,
              beyond_the_budget_is_refused, an_owner_registers_a_dataset, an_owner_adds_a_user, an_owner_sees_who_spent_what,

@@ -37,20 +37,29 @@ function downloads(answer) {
 
 function priceChips(answer, madeUp) {
   if (madeUp) return [h("span", { class: "chip free" }, "made-up data, free")];
+  if (answer.post_processed && answer.cost && !answer.cost.epsilon && !answer.cost.rho) return [h("span", { class: "chip free" }, "from recorded answers, free")];
   if (answer.cached) return [h("span", { class: "chip free" }, "read again, free")];
   if (!answer.cost || (!answer.cost.epsilon && !answer.cost.rho)) return [h("span", { class: "chip free" }, "public tables, free")];
   return [h("span", { class: "chip cost" }, `cost ${costText(answer.cost)}`)];
 }
 
-/** A card with the answer. `madeUp`: it is of a dummy run; `sql`: what was asked, which is not what the editor has later; `again` asks anew, for a price. */
-export function answerCard(answer, { madeUp = false, title = "Answer", sql = "", again = null } = {}) {
+/** The names by which SQL reads recorded answers. */
+function names(charges, further) {
+  return charges.map((charge) => `answer_${charge}`).map((name) => (further
+    ? h("button", { class: "slight", type: "button", title: "SQL of this name is free", onclick: () => further(name) }, h("code", {}, name), "ask further, free")
+    : h("code", {}, name)));
+}
+
+/** A card with the answer. `madeUp`: it is of a dummy run; `sql`: what was asked, which is not what the editor has later; `again` asks anew, for a price;
+ * `charges` have paid for it, and `further(name)` goes on with the table that the recorded answer is. */
+export function answerCard(answer, { madeUp = false, title = "Answer", sql = "", again = null, charges = [], further = null } = {}) {
   const left = answer.remaining && !madeUp ? h("span", { class: "soft small" }, `left: ${typeof answer.remaining.rho === "number" ? `ρ ${leftText(answer.remaining.rho)}` : `ε ${leftText(answer.remaining.epsilon)}`}`,
     answer.remaining.delta ? `, δ ${leftText(answer.remaining.delta)}` : "") : null;
   const notes = remarks(answer);
   if (sql) notes.unshift(h("p", { class: "sql" }, sql.replace(/\s+/g, " ")));
   const heading = h("h2", { tabindex: "-1" }, madeUp ? "Rehearsal on made-up data" : title);
   const card = h("section", { class: `card answer${madeUp ? " made-up" : ""}`, "aria-label": madeUp ? "Rehearsal" : "Answer" },
-    h("div", { class: "bar" }, heading, priceChips(answer, madeUp), left, h("div", { class: "end" },
+    h("div", { class: "bar" }, heading, names(charges, further), priceChips(answer, madeUp), left, h("div", { class: "end" },
       again && answer.cached && !madeUp ? h("button", { class: "slight spends", type: "button", onclick: again }, `Ask again, spends ${costText(answer.cost)}`) : null, downloads(answer))),
     madeUp ? h("p", { class: "note" }, "These rows were made from the policy alone: the shape of the answer is right, the numbers mean nothing.") : null,
     charts(answer, madeUp), table(answer), notes.length ? h("div", { class: "foot" }, notes) : null);

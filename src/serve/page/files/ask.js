@@ -3,6 +3,7 @@
 import { announce, clear, debounce, field, fresh, h, icon } from "./dom.js";
 import { api } from "./api.js";
 import { answerCard } from "./answer.js";
+import { basketItem, chargesOf, epsilonOf, isFree, plansOf, shareOf } from "./basket.js";
 import { errorBar } from "./chart.js";
 import { columnErrors, groupsText, limitText } from "./preview.js";
 import { costText, errorText, leftText, niceAbove, priceText, roundDown } from "./format.js";
@@ -67,6 +68,7 @@ class AskView {
     this.state = state;
     this.asked = state.asked;
     this.axes = new Map();
+    this.charges = new WeakMap(); // of an answer: what has paid for it
     this.stop = stopButton();
     this.turn = 0;
     this.explainSoon = debounce(220, () => this.explain());
@@ -93,11 +95,19 @@ class AskView {
           h("section", { class: "card", "aria-label": "Question" },
             h("div", { class: "bar" }, h("h2", {}, "Question"), h("span", { class: "soft small roomy" }, "SQL of PostgreSQL"),
               h("div", { class: "end" }, this.link, h("button", { class: "slight", type: "button", onclick: () => { this.editor.text = example(this.state.shown, this.asked.about); } }, "Example"),
+                h("button", { class: "slight", type: "button", title: "Several questions, each ended by a semicolon, are priced and asked together", onclick: () => this.addQuestion() }, icon("plus"), "Another"),
                 h("button", { class: "slight plain", type: "button", onclick: () => { this.editor.text = ""; this.editor.area.focus(); } }, "Clear"))),
             this.editor.element, this.problem, this.names),
           this.answer, this.recent),
         this.pricePanel())), this.stop.element);
-    if (this.asked.shown) this.showAnswer(this.asked.shown.answer, this.asked.shown.options, false);
+    if (this.asked.shown) this.showAnswers(this.asked.shown, false);
+  }
+
+  /** One more statement below those that are there. */
+  addQuestion() {
+    const text = this.editor.text.trim().replace(/;$/, "");
+    this.editor.text = `${text ? `${text};\n\n` : ""}${example(this.state.shown, this.asked.about)}`;
+    this.editor.area.focus();
   }
 
   pricePanel() {
@@ -116,6 +126,7 @@ class AskView {
     this.slide = h("div", { class: "slide" }, h("div", { class: "amount" }, h("span", { "aria-hidden": "true" }, "ε"), this.amount), this.range, this.ends);
     this.exact = field("Each value within ±", this.within, "The least price is found for which each value is that exact, 95 times of 100.");
     this.bars = h("ul", { class: "bars", "aria-label": "Error bar of every column" });
+    this.basket = h("p", { class: "hint", hidden: true }, "Each question has the price that is set. What is asked twice is paid once, and what is recorded is free.");
     this.groups = h("p", { class: "hint" });
     this.left = h("div", { class: "spend" });
     this.button = h("button", { class: "main", type: "button", onclick: () => this.ask() }, "Ask");
@@ -124,7 +135,7 @@ class AskView {
     this.sizeField = field("Values in a group, for means", this.size, "A mean is the more exact, the more values it is of.");
     const panel = h("section", { class: "card price", "aria-label": "Price and error" },
       h("div", { class: "bar" }, h("h2", {}, "Price and error"), h("span", { class: "chip free" }, "nothing is spent by looking")),
-      h("div", { class: "inside" }, this.modes(), this.slide, this.exact, h("p", { class: "hint" }, "How far off each column may be, 95 times of 100: the noise, and what limits cut."), this.bars, this.sizeField, this.groups,
+      h("div", { class: "inside" }, this.modes(), this.slide, this.exact, h("p", { class: "hint" }, "How far off each column may be, 95 times of 100: the noise, and what limits cut."), this.basket, this.bars, this.sizeField, this.groups,
         h("details", {}, h("summary", {}, "More settings"), h("div", { class: "fields" },
           field("One person adds at most", this.limit, "A number, or column=number. Without it a tenth of the price chooses it."),
           field("δ of this question", this.delta, "Only where groups are private or noise is Gaussian.")),
@@ -294,7 +305,7 @@ class AskView {
       if (turn !== this.turn) return;
       this.plan = plan;
       this.planOf = JSON.stringify(question);
-      clear(this.problem, (this.plan.warnings || []).map((text) => h("p", { class: "note cost" }, String(text))));
+      clear(this.problem, plansOf(plan).flatMap((one) => one.warnings || []).map((text) => h("p", { class: "note cost" }, String(text))));
       this.editor.mark(null);
     } catch (error) {
       if (error.name === "AbortError" || turn !== this.turn) return;
@@ -332,15 +343,15 @@ class AskView {
   /** The price as ε: what explain found, or what is set; ρ as the ε that stands for it. */
   price() {
     const plan = this.current();
-    if (plan && plan.cost) return plan.cost.rho ? Math.sqrt(2 * plan.cost.rho) : Number(plan.cost.epsilon);
+    if (plan && plan.cost) return epsilonOf(plan.cost);
     return this.asked.mode === "price" && Number(this.asked.epsilon) > 0 ? Number(this.asked.epsilon) : 0;
   }
 
   // --- error bars ---
 
-  columns() {
+  columns(plans = plansOf(this.plan)) {
     const size = Math.max(1, Number(this.asked.size) || 1000);
-    return this.plan ? columnErrors(this.plan, size) : [];
+    return plans.flatMap((one) => columnErrors(one, size));
   }
 
   told() {
@@ -374,50 +385,81 @@ class AskView {
   drawErrors() {
     const list = this.columns();
     this.sizeField.hidden = !list.some((one) => one.sized) && this.asked.mode === "price";
-    if (list.length) clear(this.bars, list.map((one) => this.errorItem(one)));
-    else clear(this.bars, h("li", { class: "hint" }, this.plan ? "Public tables only: the answer is exact and free." : "The error bar of every column appears here as soon as the question can be read."));
-    this.groups.textContent = this.plan ? [list.some((one) => one.open) ? limitText() : "", groupsText(this.plan)].filter(Boolean).join(" ") : "";
+    const plans = plansOf(this.plan);
+    this.basket.hidden = plans.length < 2;
+    if (plans.length > 1) clear(this.bars, plans.map((one, at) => basketItem(one, this.columns([one]).map((column) => this.errorItem(column)), () => this.takeOut(plans, at))));
+    else if (list.length) clear(this.bars, list.map((one) => this.errorItem(one)));
+    else clear(this.bars, h("li", { class: "hint" }, this.plan ? this.plan.public ? "Public tables only: the answer is exact and free." : "It is computed from recorded answers, for nothing; its bars come with it." : "The error bar of every column appears here as soon as the question can be read."));
+    this.groups.textContent = plans.length === 1 ? [list.some((one) => one.open) ? limitText() : "", groupsText(this.plan)].filter(Boolean).join(" ") : "";
     this.groups.hidden = !this.groups.textContent;
   }
 
   drawLeft() {
-    const again = this.paid() !== undefined;
-    const price = again ? 0 : this.price();
-    clear(this.left, this.budgets().flatMap((one) => meters(one, price)));
-    if (this.busy) return;
     const plan = this.current();
+    const plans = plansOf(plan);
+    const many = plans.length > 1;
+    const again = this.questions().length > 0 && this.questions().every((one) => this.asked.paid.has(JSON.stringify(one)));
+    const price = again ? 0 : this.price();
+    const share = (one) => (many && !again ? shareOf(plan, one.dataset) : price);
+    clear(this.left, this.budgets().flatMap((one) => meters(one, share(one))));
+    if (this.busy) return;
     const costs = plan && plan.cost ? costText(plan.cost) : `ε ${priceText(price)}`;
-    const open = Boolean(plan && plan.public);
-    const enough = again || open || (price <= this.most() * (1 + 1e-9) && this.budgets().every((one) => affords(one, price, plan && plan.cost)));
+    const open = plans.length > 0 && (plans.every(isFree) || (many && price === 0));
+    const dearest = many ? Math.max(...plans.map((one) => (one.cost ? epsilonOf(one.cost) : 0))) : price;
+    const enough = again || open || (dearest <= this.most() * (1 + 1e-9) && this.budgets().every((one) => affords(one, share(one), plan && plan.cost)));
+    const asks = many ? `Ask ${plans.length} questions` : "Ask";
     if (again) clear(this.button, icon("again"), "Read again, free");
     else if (!enough) clear(this.button, `Not enough left for ${costs}`);
-    else clear(this.button, open ? "Ask, free" : price > 0 ? `Ask, spends ${costs}` : "Ask");
+    else clear(this.button, open ? `${asks}, free` : price > 0 ? `${asks}, spends ${costs}` : asks);
     this.button.classList.toggle("spends", !again && !open);
     this.button.classList.toggle("free", again || open);
     this.button.disabled = !again && (!plan || !enough);
     clear(this.choose, `Buy the choice of limits alone${this.asked.mode === "price" && price > 0 ? `, spends ε ${priceText(price)}` : ""}`);
-    this.choose.disabled = !plan || open || !enough || this.asked.mode !== "price";
-    this.try.disabled = !plan || open;
+    this.choose.disabled = !plan || open || many || !enough || this.asked.mode !== "price";
+    this.try.disabled = !plan || plans.some(isFree);
   }
 
   // --- asking ---
 
-  async run(button, text, call, options) {
-    const question = this.question();
-    if (!question || this.busy || button.disabled) return;
+  /** What is asked, statement by statement: what explain has read is asked, each as a request of its own. */
+  questions() {
+    const question = this.question(), plan = this.current();
+    return question && plan && plan.statements ? plan.statements.map(({ sql }) => ({ ...question, sql: sql.trim() })) : question ? [question] : [];
+  }
+
+  /** The basket without one of its statements. */
+  takeOut(plans, at) {
+    this.editor.text = plans.filter((_, other) => other !== at).map(({ sql }) => sql.trim()).join(";\n\n");
+    this.editor.area.focus();
+  }
+
+  /** Ask the statements one after the other; the first that fails ends it, and the answers before it are shown. */
+  async run(button, text, call, options, questions = this.questions()) {
+    if (!questions.length || this.busy || button.disabled) return;
     this.busy = true;
     this.button.disabled = true;
     this.try.disabled = true;
     this.choose.disabled = true;
     clear(button, h("span", { class: "working", "aria-hidden": "true" }), text);
     announce(text);
-    try {
-      this.showAnswer(await this.stop.during((ticket) => call(question, ticket), text), { ...options, sql: question.sql }, true);
-    } catch (error) {
-      const box = failure(error);
+    const shown = [];
+    let wrong = null;
+    for (const [at, question] of questions.entries()) {
+      const words = questions.length > 1 ? `${text} ${at + 1} of ${questions.length}` : text;
+      try {
+        const answer = await this.stop.during((ticket) => call(question, ticket), words);
+        shown.push({ answer, options: { ...options, sql: question.sql, question, charges: options.madeUp ? [] : this.charges.get(answer) || [] } });
+      } catch (error) {
+        wrong = failure(error, questions.length > 1 ? { title: `Question ${at + 1} of ${questions.length} was not answered; those after it were not asked` } : {});
+        break;
+      }
+    }
+    if (shown.length) this.showAnswers(shown, !wrong);
+    if (wrong) {
       this.failed = true;
-      clear(this.answer, box);
-      box.scrollIntoView({ block: "nearest" });
+      if (!shown.length) clear(this.answer);
+      this.answer.append(wrong);
+      wrong.scrollIntoView({ block: "nearest" });
     }
     this.busy = false;
     clear(this.try, icon("flask"), "Try on made-up data, free");
@@ -426,27 +468,29 @@ class AskView {
     this.explain(); // what the question has found out, its bars have now
   }
 
-  /** The charge that has paid for this question, in this visit; undefined: none has. */
-  paid() { return this.asked.paid.get(JSON.stringify(this.question())); }
-
-  ask() {
-    const charge = this.paid();
-    if (charge !== undefined) return this.run(this.button, "Reading…", () => api.recorded(charge), { madeUp: false });
-    return this.run(this.button, "Asking…", (question, ticket) => this.askAndRemember(question, ticket), { madeUp: false });
+  /** What was paid for in this visit is read again by its charge: that request has no price in it. */
+  async askOrRead(question, ticket) {
+    const charge = this.asked.paid.get(JSON.stringify(question));
+    if (charge === undefined) return this.askAndRemember(question, ticket);
+    const answer = await api.recorded(charge);
+    this.charges.set(answer, [charge]);
+    return answer;
   }
+
+  ask() { return this.run(this.button, "Asking…", (question, ticket) => this.askOrRead(question, ticket), { madeUp: false }); }
 
   /** The same question at the same price, paid for once more: the data may have changed. */
-  askAnew() {
-    return this.run(this.button, "Asking…", (question, ticket) => this.askAndRemember(question, ticket, true), { madeUp: false });
+  askAnew(question) {
+    return this.run(this.button, "Asking…", (one, ticket) => this.askAndRemember(one, ticket, true), { madeUp: false }, [question]);
   }
 
-  /** What was paid for is read again by its charge: a request that has no price in it. */
   async askAndRemember(question, ticket, fresh = false) {
     const answer = await api.query(fresh ? { ...question, fresh } : question, ticket);
     try {
-      const charge = (await api.history()).events.reverse().find((one) => one.sql === question.sql && one.state === "committed" && one.cost &&
-        ["epsilon", "delta", "rho"].every((word) => one.cost[word] === answer.cost[word]));
-      if (charge) this.asked.paid.set(JSON.stringify(question), charge.id);
+      const { events } = await api.history();
+      const charges = chargesOf(answer, question.sql, events);
+      this.charges.set(answer, charges);
+      if (charges.length === 1 && !answer.stages) this.asked.paid.set(JSON.stringify(question), charges[0]);
     } catch {
       // Then asking again finds the recorded answer by itself.
     }
@@ -460,15 +504,18 @@ class AskView {
 
   rehearse() { return this.run(this.try, "Rehearsing…", api.dummy, { madeUp: true }); }
 
-  showAnswer(answer, options, focus) {
-    this.asked.shown = { answer, options };
+  /** Answers below each other: a list of {answer, options}. */
+  showAnswers(list, focus) {
+    this.asked.shown = list;
     this.failed = false;
     this.names.open = false;
     this.recent.hidden = true;
-    const { card, heading, text } = answerCard(answer, { ...options, again: options.madeUp === false ? () => this.askAnew() : null });
-    clear(this.answer, card);
+    const cards = list.map(({ answer, options }) => answerCard(answer, { ...options, again: options.question && options.madeUp === false ? () => this.askAnew(options.question) : null,
+      further: (name) => { this.editor.text = `SELECT *\nFROM ${name}`; this.editor.area.focus(); } }));
+    clear(this.answer, cards.map((one) => one.card));
     if (!focus) return;
-    announce(text);
+    const [{ card, heading }] = cards;
+    announce(cards.map((one) => one.text).join("; "));
     heading.focus({ preventScroll: true });
     card.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
   }
@@ -503,7 +550,7 @@ class AskView {
 
   async readAgain(event) {
     try {
-      this.showAnswer(await api.recorded(event.id), { title: "Answer, read again", sql: event.sql }, true);
+      this.showAnswers([{ answer: await api.recorded(event.id), options: { title: "Answer, read again", sql: event.sql, charges: [event.id] } }], true);
     } catch (error) {
       this.failed = true;
       clear(this.answer, failure(error, { title: "It cannot be read again" }));

@@ -12,7 +12,7 @@ function line(event, state, place) {
   const again = h("button", { class: "slight", type: "button", onclick: async () => {
     again.disabled = true;
     try {
-      const { card, heading, text: told } = answerCard(await api.recorded(event.id), { title: "Answer, read again", sql: event.sql });
+      const { card, heading, text: told } = answerCard(await api.recorded(event.id), { title: "Answer, read again", sql: event.sql, charges: [event.id] });
       clear(place, card);
       heading.focus({ preventScroll: true });
       place.scrollIntoView({ block: "start" });
