@@ -164,11 +164,12 @@ def check_answer(folder, answer, rows, dataset):
     prices = {one["dataset"]: one["price"] for one in charge["charges"]}
     demand(prices == {dataset: answer["cost"]["exact"]},
            f"answer {answer['id']} was not charged what it says")
-    wording = answer["wording"]
-    if "wording" in charge:
+    words = charge
+    if "wording" in charge:  # without a hash of it a wording proves nothing
+        wording = answer["wording"]
         demand(digest([wording["salt"], wording["text"]]) == charge["wording"],
                f"answer {answer['id']} was not asked so")
-    words = read_json(wording["text"]) if wording else charge
+        words = read_json(wording["text"])
     demand(words.get("typed", words["sql"]) == answer["sql"], f"answer {answer['id']} was not asked so")
     commits = [body for kind, body in rows.values()
                if kind == "commit" and body["reservation"] == answer["id"]]
@@ -203,6 +204,9 @@ def check_publication(document, manifest, rows):
     total = sum(cost[key] for cost in costs)
     spent = amounts(row["filter"])["spent"]
     demand(total <= spent, "the tables cost more than the dataset has spent")
+    demand(document["cost"]["charges"] == [answer["cost"]["exact"] for answer in document["answers"]],
+           "the charges are not those of the tables")
+    demand(amounts(dataset["spent_exact"])[key] == spent, "the dataset has spent another sum")
     said = document["cost"]["guarantees"]
     if key == "epsilon" and all(cost["delta"] == 0 for cost in costs):
         demand(said and said[0]["delta"] == 0 and float(total) <= float(said[0]["epsilon_upper"]),

@@ -223,7 +223,27 @@ def forgeries(place):
     def without_rows(document):
         document["ledger"]["rows"] = document["ledger"]["rows"][1:]
 
-    for change in (cheaper, other_question, charged_less, spent_less, other_number, other_table, shorter_log, without_rows):
+    def promises_more(document):
+        document["cost"]["guarantees"][0]["epsilon_upper"] = 0.1
+
+    def promises_at_another_delta(document):
+        document["cost"]["guarantees"][0]["delta"] = 0.5
+
+    def dataset_promises_more(document):
+        document["dataset"]["guarantees"][0]["epsilon_upper"] = 0.1
+
+    def other_charges(document):
+        document["cost"]["charges"] = ["pure epsilon=0.1 delta=0"] * 2
+
+    def other_sum(document):
+        document["dataset"]["spent_exact"] = "pure epsilon=0.1 delta=0"
+
+    def one_answer_less(document):
+        document["answers"] = document["answers"][:1]
+        document["cost"]["charges"] = document["cost"]["charges"][:1]
+
+    check(rewrite(place, dataset_promises_more)[0] != 0, "what all answers cost together, by brume")
+    for change in (promises_more, promises_at_another_delta, other_charges, other_sum, one_answer_less, cheaper, other_question, charged_less, spent_less, other_number, other_table, shorter_log, without_rows):
         codes = rewrite(place, change)
         check(0 not in codes, f"{change.__name__}: {codes}")
 

@@ -9,6 +9,7 @@
 #include "command/host.h"
 #include "command/ledger/open_ledger.h"
 #include "command/publish/bundle.h"
+#include "command/publish/guarantee.h"
 #include "command/query/write_answer.h"
 #include "command/publish/release.h"
 #include "engine/parquet.h"
@@ -371,7 +372,9 @@ static bool is_asked(const json_t *answer, const json_t *charge)
     const char *salt = json_string_value(json_object_get(wording, "salt"));
     const char *said = json_string_value(json_object_get(charge, "wording"));
     char hash[BRUME_RECORDED_HASH];
-    json_t *words = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : json_copy((json_t *)charge);
+    /* without a hash of it a wording proves nothing */
+    json_t *words = said && text ? json_loads(text, JSON_ALLOW_NUL, NULL)
+                                 : json_copy((json_t *)charge);
     bool good = words &&
                 (!said || (text && salt && brume_ledger_hash(salt, text, hash, NULL) == BRUME_OK &&
                            strcmp(hash, said) == 0));
@@ -421,6 +424,16 @@ static brume_status check_answer(const char *folder, const json_t *answer, const
     return status;
 }
 
+/* Are the answers of release.json those that were published, in their order? */
+static bool are_published(const json_t *answers, const json_t *published)
+{
+    bool good = json_array_size(answers) == json_array_size(published);
+    for (size_t i = 0; good && i < json_array_size(answers); i++)
+        good = json_equal(json_object_get(json_array_get(answers, i), "id"),
+                          json_array_get(published, i));
+    return good;
+}
+
 /* Does the journal say that these files were published, in the state that release.json says? */
 static brume_status check_publication(const json_t *document, const json_t *files,
                                       brume_error *error)
@@ -433,11 +446,72 @@ static brume_status check_publication(const json_t *document, const json_t *file
     brume_status status = digest_of(files, digest, error);
     if (status == BRUME_OK &&
         (!tables || strcmp(tables, digest) != 0 ||
+         !are_published(json_object_get(document, "answers"), json_object_get(row, "answers")) ||
          !same_text(json_object_get(row, "filter"), json_object_get(dataset, "filter")) ||
          !same_text(json_object_get(row, "dataset"), json_object_get(dataset, "name"))))
         status = wrong("the ledger did not publish these tables in this state", error);
     json_decref(row);
     return status;
+}
+
+/* Could the charges keep this promise? Epsilon falls with delta, so that what is proved to be
+ * needed at a delta is needed at every smaller one. Another version may prove more or less, but not
+ * that. */
+static bool is_kept(const json_t *said, const json_t *proved)
+{
+    double delta = json_number_value(json_object_get(said, "delta"));
+    double epsilon = json_number_value(json_object_get(said, "epsilon_upper"));
+    for (size_t i = 0; i < json_array_size(proved); i++) {
+        const json_t *one = json_array_get(proved, i);
+        const json_t *lower = json_object_get(one, "epsilon_lower");
+        double least = json_number_value(
+            json_is_number(lower) ? lower : json_object_get(one, "epsilon_upper"));
+        if (json_number_value(json_object_get(one, "delta")) >= delta)
+            return epsilon >= least * (1 - 1e-9);
+    }
+    return false;
+}
+
+static bool are_guarantees(const json_t *said, const json_t *charges, brume_adjacency adjacency)
+{
+    json_t *proved = NULL;
+    if (brume_guarantees_of(charges, adjacency, &proved, NULL) != BRUME_OK)
+        return false;
+    bool good = json_is_array(said);
+    for (size_t i = 0; good && i < json_array_size(said); i++)
+        good = is_kept(json_array_get(said, i), proved);
+    json_decref(proved);
+    return good;
+}
+
+/* What release.json says of sums and guarantees follows from the prices of its answers and from
+ * what the dataset had spent, which the journal has. */
+static brume_status check_sums(const json_t *document, brume_error *error)
+{
+    const json_t *answers = json_object_get(document, "answers"), *answer = NULL;
+    const json_t *cost = json_object_get(document, "cost");
+    const json_t *dataset = json_object_get(document, "dataset");
+    const char *word = json_string_value(json_object_get(dataset, "adjacency"));
+    const char *text = json_string_value(json_object_get(dataset, "filter"));
+    char spent[BRUME_CHARGE_TEXT];
+    brume_filter filter;
+    brume_adjacency adjacency;
+    json_t *charges = json_array(), *whole = json_array();
+    size_t i = 0;
+    bool good = word && brume_adjacency_parse(word, &adjacency) && text &&
+                brume_filter_parse(text, &filter, NULL) == BRUME_OK &&
+                brume_published_spent(&filter, spent, NULL) == BRUME_OK &&
+                json_array_append_new(whole, json_string(spent)) == 0;
+    json_array_foreach (answers, i, answer)
+        good = good && json_array_append(
+                           charges, json_object_get(json_object_get(answer, "cost"), "exact")) == 0;
+    good = good && json_equal(json_object_get(cost, "charges"), charges) &&
+           are_guarantees(json_object_get(cost, "guarantees"), charges, adjacency) &&
+           json_equal(json_object_get(dataset, "spent_exact"), json_array_get(whole, 0)) &&
+           are_guarantees(json_object_get(dataset, "guarantees"), whole, adjacency);
+    json_decref(charges);
+    json_decref(whole);
+    return good ? BRUME_OK : wrong("a sum or a guarantee is not that of the charges", error);
 }
 
 static brume_status check_release(const char *folder, const json_t *document, const json_t *files,
@@ -453,7 +527,8 @@ static brume_status check_release(const char *folder, const json_t *document, co
     for (size_t i = 0; i < json_array_size(answers); i++)
         BRUME_TRY(check_answer(folder, json_array_get(answers, i), json_object_get(ledger, "rows"),
                                dataset, error));
-    return check_publication(document, files, error);
+    BRUME_TRY(check_publication(document, files, error));
+    return check_sums(document, error);
 }
 
 static brume_status run_verify(brume_call *call, brume_error *error)

@@ -156,9 +156,8 @@ static brume_status hash_policy(const json_t *policy, char out[BRUME_SIGNER_TEXT
     return good ? BRUME_OK : brume_no_memory(error, "a release");
 }
 
-/* The sums of a filter as one charge, in its exact text. */
-static brume_status spent_text(const brume_filter *filter, char out[BRUME_CHARGE_TEXT],
-                               brume_error *error)
+brume_status brume_published_spent(const brume_filter *filter, char out[BRUME_CHARGE_TEXT],
+                                   brume_error *error)
 {
     brume_charge spent = {filter->rule, filter->spent, filter->spent_delta};
     return brume_charge_print(&spent, out, error);
@@ -191,7 +190,7 @@ brume_status brume_published_dataset(const brume_dataset *dataset, json_t **out,
             "yet",
             dataset->name);
     BRUME_TRY(hash_policy(dataset->policy, hash, error));
-    BRUME_TRY(spent_text(&dataset->filter, spent, error));
+    BRUME_TRY(brume_published_spent(&dataset->filter, spent, error));
     BRUME_TRY(brume_filter_print(&dataset->filter, filter, error));
     json_t *charges = json_pack("[s]", spent);
     brume_status status = brume_guarantees_of(charges, dataset->adjacency, &guarantees, error);

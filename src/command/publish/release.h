@@ -55,6 +55,10 @@ void brume_published_close(brume_published *release);
 BRUME_MUST_USE brume_status brume_published_dataset(const brume_dataset *dataset, json_t **out,
                                                     brume_error *error);
 
+/* What a filter has summed, as one charge in its exact text. */
+BRUME_MUST_USE brume_status brume_published_spent(const brume_filter *filter,
+                                                  char out[BRUME_CHARGE_TEXT], brume_error *error);
+
 /* ---- texts that follow from release.json ---- */
 
 void brume_published_readme(FILE *out, const json_t *document);
