@@ -143,7 +143,7 @@ static void write_found(const brume_call *call, const json_t *found)
     size_t i = 0;
     json_t *one = NULL;
     if (json_array_size(charges) == 0)
-        fprintf(call->out, "no charge has it\n");
+        fprintf(call->out, "no charge has that text, in its query or its answer\n");
     json_array_foreach (charges, i, one) {
         const json_t *in = json_object_get(one, "in");
         const char *sql = json_string_value(json_object_get(one, "sql"));
@@ -225,9 +225,6 @@ static brume_status run_redact(brume_call *call, brume_error *error)
     const char *reason = brume_call_text(call, "reason");
     brume_redaction wanted = {charges, 0, brume_call_has(call, "answers"), reason};
     size_t redacted = 0;
-    if (!reason)
-        return brume_fail(error, BRUME_EARGUMENT, "such as --reason 'request 12'; name nobody",
-                          "'--reason' is missing: the journal keeps why");
     BRUME_TRY(read_charges(brume_call_operand(call, 0), charges, &wanted.count, error));
     BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error));
     BRUME_TRY(brume_ledger_redact(ledger, &wanted, &redacted, error));
@@ -256,7 +253,9 @@ const brume_command brume_command_ledger_redact = {
         "themselves: they are restated without them, keep their hashes, and a row of the journal "
         "says so. 'ledger find' says which charges have a name.",
     BRUME_OPERANDS(BRUME_OPERAND(TEXT, "ID[,ID]...", "the numbers of charges")),
-    BRUME_OPTIONS(BRUME_OPTION(TEXT, "reason", "TEXT", "for the journal; it stays: name nobody"),
+    BRUME_OPTIONS(BRUME_OPTION(TEXT, "reason", "TEXT",
+                               "why, for the journal; it stays there: name nobody",
+                               .required = true),
                   BRUME_FLAG("answers", "also what was answered"), BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES("ledger redact 41,57 --reason 'request 12' --answers"),
     .run = run_redact,

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "command/frame/watch.h"
+#include "command/frame/wrap.h"
 #include "command/ledger/open_ledger.h"
 #include "command/query/write_answer.h"
 #include "query/plan/policy.h"
@@ -49,9 +50,11 @@ static brume_status add_table(workload *all, uint32_t table, brume_error *error)
 static brume_status add_marginals(workload *all, size_t size, brume_error *error)
 {
     if (size > all->column_count)
-        return brume_fail(error, BRUME_EARGUMENT, "name more columns with --columns",
-                          "'--workload' asks for tables of %zu columns, and there are %zu", size,
-                          all->column_count);
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "a table is of columns with declared values: --domain declares them, "
+                          "--columns names some of them",
+                          "'--workload' asks for tables of %zu columns, and there %s %zu", size,
+                          all->column_count == 1 ? "is" : "are", all->column_count);
     for (uint32_t table = 0; table < UINT32_C(1) << all->column_count; table++)
         if ((size_t)__builtin_popcount(table) == size)
             BRUME_TRY(add_table(all, table, error));
@@ -315,7 +318,7 @@ static brume_status report(brume_call *call, const workload *all, const brume_qu
             brume_digits_down(answer->remaining.amount, 6).text);
     notes = json_object_get(json, "notes");
     for (size_t i = 0; i < json_array_size(notes); i++)
-        fprintf(call->out, "%s\n", json_string_value(json_array_get(notes, i)));
+        brume_write_sentence(call->out, "%s", json_string_value(json_array_get(notes, i)));
     json_decref(json);
     return BRUME_OK;
 }

@@ -506,10 +506,11 @@ const brume_command brume_command_series_open = {
         "--limit T is the most that one unit adds to all windows together, its earliest rows "
         "first. What one unit has in all its history is then protected, if rows are only added: "
         "the dataset must be declared so, with 'brume amend NAME --append-only true'. Rows that are "
-        "changed or deleted one by one are not covered; all rows of a unit may go. --limit T/day "
-        "is of each day and needs budgets of windows.\n\n"
+        "changed or deleted one by one are not covered; all rows of a unit may go. A limit "
+        "of each window, --limit T/day, is for datasets with budgets of windows, which no series can be of yet.\n\n"
         "Noise grows slowly with the number of windows: ten times as many cost 12 % in the first "
-        "year. --dry-run says the errors, and charges nothing.",
+        "year. --dry-run says how far off totals will be, and charges nothing. What a limit cuts is in no "
+        "error bar: choose one that hardly anybody exceeds.",
     BRUME_OPERANDS(BRUME_OPERAND(TEXT, "NAME", "what the series is called"),
                    BRUME_OPERAND(TEXT, "SQL", "what is counted or added up")),
     BRUME_OPTIONS(
@@ -528,7 +529,7 @@ const brume_command brume_command_series_open = {
                      "how long it runs: 10y unless typed; 90d, or a number of windows"),
         BRUME_OPTION(TEXT, "from", "WINDOW", "the first window; the present one unless typed"),
         BRUME_OPTION(TEXT, "close-after", "TIME",
-                     "so long after its end a window is published, such as 2d: rows that come by "
+                     "how long after its end a window is published, such as 2d: rows that come by "
                      "then are counted whole"),
         BRUME_FLAG("ever", "COUNT(DISTINCT unit): a unit in its first window only"),
         BRUME_FLAG("dry-run", "say what it would be, and charge nothing"), BRUME_LEDGER_OPTION),

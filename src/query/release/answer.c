@@ -332,7 +332,7 @@ brume_windows_text brume_windows_words(const json_t *windows, bool counted)
                                      first ? first : "", one ? "" : "..", one || !last ? "" : last);
     }
     if (shown > 4 && used < size)
-        used += (size_t)snprintf(out.text + used, size - used, " and %zu more runs", shown - 4);
+        used += (size_t)snprintf(out.text + used, size - used, " and %zu more", shown - 4);
     if (undated && used < size)
         snprintf(out.text + used, size - used, "%s%s", shown ? ", and " : "",
                  plain ? "rows without a date" : "undated rows");

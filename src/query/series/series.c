@@ -148,8 +148,8 @@ static brume_status find_cells(series_work *work, brume_error *error)
     const brume_collection *groups = &work->plan->measurements[0].collection;
     work->key_count = work->question->query->key_count;
     if (work->plan->shape.private_keys || (work->key_count > 0 && work->plan->shape.cells == 0))
-        return brume_fail(error, BRUME_EUNSUPPORTED, "declare the keys with --domain",
-                          "a series cannot be of private groups");
+        return brume_fail(error, BRUME_EUNSUPPORTED, "declare the values of the keys with --domain",
+                          "a series cannot have groups whose values are not declared");
     if (work->key_count == 0) {
         work->cell_count = 1;
         return BRUME_OK;
@@ -358,13 +358,11 @@ static brume_status check_promise(const series_work *work, const brume_series_sp
                                   brume_error *error)
 {
     if (spec->limit.per_window)
-        return brume_fail(
-            error, BRUME_EPOLICY,
-            "type a limit for all time, and declare --append-only true; or give the "
-            "dataset budgets of windows and none of whole histories",
-            "a limit of each window protects windows, and '%s' has a budget for "
-            "whole histories: a unit of every window would cost as many times as much",
-            work->dataset->name);
+        return brume_fail(error, BRUME_EPOLICY,
+                          "type a limit for all windows together, and declare --append-only true",
+                          "'--limit' is of each window, and '%s' has a budget for whole histories: "
+                          "somebody with rows in every window would add the limit in each of them",
+                          work->dataset->name);
     if (!work->policy->append_only)
         return brume_fail(error, BRUME_EPOLICY,
                           "'brume amend' declares it with --append-only true, if rows are only "
