@@ -140,7 +140,8 @@ class Result(Sequence[Tuple[Any, ...]]):
     @property
     def remaining(self) -> Dict[str, Any]:
         """What may still be spent: what the dataset's budget has left and, for an analyst with an allotment
-        on a server, no more than that has left. Of several datasets, of the one with the least."""
+        on a server, no more than that has left. Where several datasets are read, that of the one with the least; where windows
+        are read, that of the window with the least."""
         return dict(self.json.get("remaining") or {})
 
     @property
@@ -205,14 +206,17 @@ class Result(Sequence[Tuple[Any, ...]]):
 
     def _price(self) -> str:
         cost, left = self.cost, self.remaining
-        words = [f"cost epsilon {_in_full(cost['epsilon'])}"] if cost.get("epsilon") is not None else []
+        words = [f"cost epsilon {_in_full(cost['epsilon'])}"] if cost.get("epsilon") else []
         if cost.get("delta"):
             words.append(f"delta {_in_full(cost['delta'])}")
         text = ", ".join(words) or "free"
-        if self.cached:
+        if self.cached and words:
             text += ", read again for free"
+        windows = self.json.get("windows")  # of a table that grows: each one read paid too
         if left.get("epsilon") is not None:
-            text += f"; left: epsilon {_in_full(left['epsilon'])}"
+            text += f"; left{' there' if windows else ''}: epsilon {_in_full(left['epsilon'])}"
+        if windows and windows["price"].get("epsilon") is not None:
+            text += f"; each of {windows['count']} windows paid epsilon {_in_full(windows['price']['epsilon'])}"
         return text
 
     def _notes(self) -> List[str]:
