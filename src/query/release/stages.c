@@ -78,7 +78,9 @@ static brume_status take(rests *all, brume_ledger *ledger, const brume_question 
     for (size_t i = 0; query && i < query->table_count; i++) {
         const brume_dataset *dataset = question->datasets[query->tables[i].table];
         budget_rest *one = NULL;
-        if (dataset->filter.rule == BRUME_RULE_CONCENTRATED && payment->epsilon)
+        /* without a budget for whole histories each window has its own: the charge looks at it */
+        if (dataset->no_budget ||
+            (dataset->filter.rule == BRUME_RULE_CONCENTRATED && payment->epsilon))
             continue;
         BRUME_TRY(find_rest(all, ledger, dataset, &one, error));
         if (one->last_stage == stage + 1)
