@@ -184,6 +184,30 @@ static bool add_words(const brume_question *question, json_t *made)
                                          "rows", words.rows)) == 0;
 }
 
+/* The answer is there, and has its bars: what another draw would have is not what is read. */
+static brume_status show_recorded_bars(const json_t *record, json_t *made, brume_error *error)
+{
+    brume_query_answer *answer = NULL;
+    json_t *whole = NULL;
+    BRUME_TRY(brume_query_answer_recorded(record, &answer, error));
+    brume_status status = brume_query_answer_to_json(answer, &whole, error);
+    brume_query_answer_close(answer);
+    const json_t *shown = json_object_get(made, "columns"),
+                 *had = json_object_get(whole, "columns");
+    for (size_t i = 0; status == BRUME_OK && i < json_array_size(shown); i++) {
+        json_t *column = json_array_get(shown, i);
+        json_t *bar = json_object_get(json_array_get(had, i), "bar_95");
+        if (!json_is_number(bar) || !json_object_get(column, "bar_95"))
+            continue;
+        json_object_del(column, "bar_about");
+        json_object_del(column, "bar_rows");
+        if (json_object_set(column, "bar_95", bar) != 0)
+            status = brume_no_memory(error, "the explanation");
+    }
+    json_decref(whole);
+    return status;
+}
+
 /* Is there an answer to the same question at the same price? It can be read again for free. */
 static brume_status add_recorded(brume_ledger *ledger, const brume_question *question,
                                  const brume_plan *plan, const brume_payment *payment, json_t *made,
@@ -200,8 +224,11 @@ static brume_status add_recorded(brume_ledger *ledger, const brume_question *que
         (!record || json_object_set_new(
                         made, "as_of",
                         brume_as_of_json(read, version, json_object_get(record, "windows"))) == 0);
+    brume_status status = good ? BRUME_OK : brume_no_memory(error, "the explanation");
+    if (status == BRUME_OK && record)
+        status = show_recorded_bars(record, made, error);
     json_decref(record);
-    return good ? BRUME_OK : brume_no_memory(error, "the explanation");
+    return status;
 }
 
 /* The windows that would be read, and what each of them pays; nothing where there are none. */

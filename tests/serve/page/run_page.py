@@ -486,6 +486,8 @@ def a_basket_is_priced_and_paid_by_one_button(person):
     names = b.run("[...document.querySelectorAll('#answer .answer .bar code')].map((one) => one.innerText)")
     charged = [event["id"] for event in person.server.json("history", "visits", "--limit", "2")["events"]]
     check(names == [f"answer_{charged[0]}", f"answer_{charged[1]}", f"answer_{charged[0]}"], f"names {names}, charges {charged}")
+    shown = b.run("[...document.querySelectorAll('#answer .answer:nth-child(2) td .pm')].map((one) => one.innerText)")
+    check(max(number_after("±", one) for one in shown) == number_after("±", person.errors()["m"]), f"answers {shown}, bars {person.errors()}")
     person.shot("basket-answers")
     b.click(f"[...document.querySelectorAll('#answer button')].find((one) => one.innerText.startsWith({json.dumps(names[1])}))")
     person.settle()
