@@ -304,10 +304,26 @@ static brume_status redact_notes(redacting *of, uint64_t charge)
     return status;
 }
 
+/* A series and its totals are notes of its charge: they go with its text. */
+static brume_status check_series(const redacting *of, uint64_t charge)
+{
+    json_t *body = NULL;
+    BRUME_TRY(brume_journal_body(of->ledger, charge, &body, of->error));
+    const json_t *event = json_array_get(json_object_get(body, "events"), 0);
+    bool refused = !of->wanted->answers && json_object_get(event, "series");
+    json_decref(body);
+    return refused ? brume_fail(of->error, BRUME_EPOLICY,
+                                "--answers says so; the series is then gone, and its price stays",
+                                "charge %llu is a series: its totals would go with its text",
+                                (unsigned long long)charge)
+                   : BRUME_OK;
+}
+
 static brume_status redact_charge(redacting *of, uint64_t charge)
 {
     int64_t commit = 0;
     char none[BRUME_REDACTED_KEY];
+    BRUME_TRY(check_series(of, charge));
     brume_redacted_key(charge, none);
     BRUME_TRY(number_of(of,
                         "SELECT id FROM journal WHERE kind = ?1 AND json_valid(body) AND "

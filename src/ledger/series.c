@@ -114,21 +114,42 @@ static brume_status read_note(brume_ledger *ledger, const char *key, series_note
 
 /* ---- opening ---- */
 
-/* The names of all series so far, and how many notes have them. */
-static brume_status read_names(brume_ledger *ledger, json_t *names, brume_error *error)
+/* How many charges were redacted, which may have been series. */
+static brume_status count_redacted(brume_ledger *ledger, uint64_t *out, brume_error *error)
 {
-    for (uint64_t i = 0;; i++) {
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT sum(json_array_length(body, '$.charges')) FROM journal "
+                                  "WHERE kind = 'redact'",
+                                  ""));
+    brume_status status = brume_store_step(ledger, statement, &found, error);
+    if (status == BRUME_OK)
+        *out = found ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* The names of all series so far, and the first number under which no name is. A series that was
+ * redacted left a hole. */
+static brume_status read_names(brume_ledger *ledger, json_t *names, uint64_t *next,
+                               brume_error *error)
+{
+    uint64_t most = 0, holes = 0;
+    BRUME_TRY(count_redacted(ledger, &most, error));
+    for (uint64_t i = 0; holes <= most; i++) {
         char key[KEY];
         series_note note;
         snprintf(key, sizeof key, "series-list.%llu", (unsigned long long)i);
         BRUME_TRY(read_note(ledger, key, &note, error));
-        if (!note.json)
-            return BRUME_OK;
-        int added = json_array_append(names, json_object_get(note.json, "name"));
+        if (!note.json && holes++ == 0)
+            *next = i;
+        int added = note.json ? json_array_append(names, json_object_get(note.json, "name")) : 0;
         json_decref(note.json);
         if (added != 0)
             return no_memory(error);
     }
+    return BRUME_OK;
 }
 
 static brume_status is_known(brume_ledger *ledger, const char *name, bool *known,
@@ -147,9 +168,10 @@ static brume_status write_name(brume_ledger *ledger, uint64_t id, const char *na
                                brume_error *error)
 {
     char key[KEY], text[KEY];
+    uint64_t next = 0;
     json_t *names = json_array();
-    brume_status status = names ? read_names(ledger, names, error) : no_memory(error);
-    snprintf(key, sizeof key, "series-list.%zu", json_array_size(names));
+    brume_status status = names ? read_names(ledger, names, &next, error) : no_memory(error);
+    snprintf(key, sizeof key, "series-list.%llu", (unsigned long long)next);
     snprintf(text, sizeof text, "{\"name\":\"%s\"}", name);
     json_decref(names);
     return status == BRUME_OK ? brume_reserve_note(ledger, id, key, text, error) : status;
@@ -248,6 +270,24 @@ static brume_status read_points(brume_ledger *ledger, const char *name, uint64_t
     }
 }
 
+/* Did the owner take back, since row `id`, that rows of the dataset are only added? What was edited
+ * meanwhile is not covered, so saying it again does not help. */
+static brume_status is_taken_back(brume_ledger *ledger, const char *dataset, uint64_t id, bool *out,
+                                  brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    BRUME_TRY(brume_store_prepare(
+        ledger, &statement, error,
+        "SELECT 1 FROM journal WHERE id > ?2 AND kind = 'amend' AND "
+        "json_extract(body, '$.dataset') = ?1 AND json_extract(body, '$.policy.append_only') IS NOT 1 "
+        "AND NOT EXISTS (SELECT 1 FROM json_each(body, '$.policy.tables') AS one WHERE "
+        "json_extract(one.value, '$.append_only') = 1) LIMIT 1",
+        "ti", dataset, (int64_t)id));
+    brume_status status = brume_store_step(ledger, statement, out, error);
+    sqlite3_finalize(statement);
+    return status;
+}
+
 /* What a series is, inside a transaction or not. */
 typedef struct found_series {
     json_t *terms;
@@ -273,8 +313,16 @@ static brume_status find_series(brume_ledger *ledger, const char *name, found_se
         json_decref(terms.json);
         return status;
     }
-    *out = (found_series){terms.json, terms.reservation, terms.row, end.json != NULL};
+    bool ended = end.json != NULL, taken_back = false;
+    const char *dataset = json_string_value(json_object_get(terms.json, "dataset"));
     json_decref(end.json);
+    if (dataset) /* those of the ledger's own tests have none */
+        status = is_taken_back(ledger, dataset, terms.row, &taken_back, error);
+    if (status != BRUME_OK) {
+        json_decref(terms.json);
+        return status;
+    }
+    *out = (found_series){terms.json, terms.reservation, terms.row, ended || taken_back};
     return BRUME_OK;
 }
 
@@ -333,8 +381,9 @@ brume_status brume_ledger_series_points(brume_ledger *ledger, const char *name, 
 
 brume_status brume_ledger_series_names(brume_ledger *ledger, json_t **out, brume_error *error)
 {
+    uint64_t next = 0;
     json_t *names = json_array();
-    brume_status status = names ? read_names(ledger, names, error) : no_memory(error);
+    brume_status status = names ? read_names(ledger, names, &next, error) : no_memory(error);
     if (status != BRUME_OK) {
         json_decref(names);
         return status;
@@ -359,16 +408,21 @@ static brume_status check_source(brume_ledger *ledger, const brume_ledger_charge
     return brume_mark_see(ledger, source->dataset, false, &marks, error);
 }
 
-static brume_status write_point(brume_ledger *ledger, const char *name, uint64_t first,
+static brume_status write_point(brume_ledger *ledger, const json_t *series, uint64_t first,
                                 const char *point, const brume_ledger_charge *source,
                                 brume_error *error)
 {
     found_series found;
     char key[KEY];
     uint64_t closed = 0;
+    const char *name = json_string_value(json_object_get(series, "name"));
+    uint64_t id = (uint64_t)json_integer_value(json_object_get(series, "id"));
     BRUME_TRY(brume_journal_check_head(ledger, error));
     BRUME_TRY(find_series(ledger, name, &found, error));
     json_decref(found.terms);
+    if (found.id != id) /* redacted, and its name used again: this noise is not its */
+        return brume_fail(error, BRUME_EPOLICY, "update it again",
+                          "the series '%s' was opened anew while this was read", name);
     BRUME_TRY(read_points(ledger, name, found.id, found.row, &closed, NULL, error));
     if (first < closed)
         return BRUME_OK; /* somebody was quicker: what is recorded stays */
@@ -382,7 +436,7 @@ static brume_status write_point(brume_ledger *ledger, const char *name, uint64_t
     return brume_reserve_note(ledger, found.id, key, point, error);
 }
 
-brume_status brume_ledger_series_add(brume_ledger *ledger, const char *name, uint64_t first,
+brume_status brume_ledger_series_add(brume_ledger *ledger, const json_t *series, uint64_t first,
                                      uint64_t last, const json_t *numbers,
                                      const brume_ledger_charge *source, brume_error *error)
 {
@@ -395,7 +449,7 @@ brume_status brume_ledger_series_add(brume_ledger *ledger, const char *name, uin
         return no_memory(error);
     brume_status status = brume_store_begin(ledger, error);
     if (status == BRUME_OK)
-        status = finish(ledger, write_point(ledger, name, first, text, source, error), error);
+        status = finish(ledger, write_point(ledger, series, first, text, source, error), error);
     free(text);
     return status;
 }

@@ -25,8 +25,9 @@ BRUME_MUST_USE brume_status brume_ledger_series_open(brume_ledger *ledger,
                                                      const char *name, const json_t *terms,
                                                      uint64_t *id, brume_error *error);
 
-/* {"name","id","opened","ended","terms","closed"}: `closed` is how many windows have points. The
- * caller frees it. EUNKNOWN. */
+/* {"name","id","opened","ended","terms","closed"}: `closed` is how many windows have points. A
+ * series has also ended, for good, where its owner took back that rows are only added. The caller
+ * frees it. EUNKNOWN. */
 BRUME_MUST_USE brume_status brume_ledger_series(brume_ledger *ledger, const char *name,
                                                 json_t **out, brume_error *error);
 
@@ -39,11 +40,12 @@ BRUME_MUST_USE brume_status brume_ledger_series_names(brume_ledger *ledger, json
 BRUME_MUST_USE brume_status brume_ledger_series_points(brume_ledger *ledger, const char *name,
                                                        json_t **out, brume_error *error);
 
-/* Record the numbers of windows first .. last, unless there are some of `first` already: then
- * nothing is changed, and it is no error. `source` has the marks of what was read (without a
- * price). EARGUMENT if windows before `first` have no point; EPOLICY: the series has ended, its
- * policy was amended (source->stated), or the source has become another dataset's. */
-BRUME_MUST_USE brume_status brume_ledger_series_add(brume_ledger *ledger, const char *name,
+/* Record the numbers of windows first .. last of a series (as brume_ledger_series gave it before
+ * the rows were read), unless there are some of `first` already: then nothing is changed, and it is
+ * no error. `source` has the marks of what was read (without a price). EARGUMENT if windows before
+ * `first` have no point; EPOLICY: the series has ended, or is another one of that name, its policy
+ * was amended (source->stated), or the source has become another dataset's. */
+BRUME_MUST_USE brume_status brume_ledger_series_add(brume_ledger *ledger, const json_t *series,
                                                     uint64_t first, uint64_t last,
                                                     const json_t *numbers,
                                                     const brume_ledger_charge *source,

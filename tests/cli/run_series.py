@@ -42,6 +42,7 @@ class Place(Folder):
 
     def open(self, name="daily", sql="SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", limit="3",
              epsilon="2000", *more):
+        more = more if "--close-after" in more else (*more, "--close-after", "0d")
         return self.brume("series", "open", name, sql, "--limit", limit, "--epsilon", epsilon, "--window",
                           "day day", "--from", str(FIRST), "--horizon", "400", *more)
 
@@ -194,6 +195,77 @@ def amending_the_policy_and_ending_stop_a_series(programs):
         place.close()
 
 
+def taking_append_only_back_ends_a_series_for_good(programs):
+    """What was edited meanwhile is not covered: saying it again does not help. Another amendment does not end it."""
+    place = Place(programs, "--append-only", "true")
+    try:
+        count = "SELECT COUNT(*) FROM visits"
+        check(place.open("one", count, "3", "1")[0] == 0, "open")
+        place.run("amend", "visits", "--timeout", "100")
+        check(place.json("series", "update", "one")["published"] == DAYS, "an amendment that keeps append-only")
+        check(place.open("two", count, "3", "1")[0] == 0, "open")
+        place.run("amend", "visits", "--append-only", "false")
+        place.run("amend", "visits", "--append-only", "true")
+        for name in ("one", "two"):
+            code, _, err = place.brume("series", "update", name)
+            check(code == 3 and "ended" in err, f"exit {code}: {err}")
+        check(place.json("series", "show", "one")["ended"] is True, "shown as going on")
+        check(place.open("three", count, "3", "1")[0] == 0 and place.json("series", "update", "three")["published"] == DAYS, "a new one")
+        check(place.holds(), "the ledger does not hold")
+    finally:
+        place.close()
+
+
+def a_redacted_series_is_gone_and_the_others_are_listed(programs):
+    """Its totals go with its text, so that has to be typed; the others stay, and its name is paid for again."""
+    place = Place(programs, "--append-only", "true")
+    try:
+        for name in ("one", "two", "three"):
+            check(place.open(name, "SELECT COUNT(*) AS n FROM visits", "3", "1")[0] == 0, "open")
+            place.run("series", "update", name)
+        charge = str(place.json("history", "visits")["events"][0]["id"])
+        code, _, err = place.brume("ledger", "redact", charge, "--reason", "test")
+        check(code == 3 and "--answers" in err and place.points("one"), f"exit {code}: {err}")
+        place.run("ledger", "redact", charge, "--reason", "test", "--answers")
+        names = [one["series"] for one in place.json("series", "list")["series"]]
+        check(names == ["two", "three"], f"{names}")
+        for name in ("four", "one", "five"):
+            check(place.open(name, "SELECT COUNT(*) AS n FROM visits", "3", "1")[0] == 0, "open")
+        names = {one["series"] for one in place.json("series", "list")["series"]}
+        check(names == {"one", "two", "three", "four", "five"}, f"{names}")
+        paid = [event["cost"]["epsilon"] for event in place.json("history", "visits")["events"]]
+        check(paid == [1] * 6, f"the name was not paid for again: {paid}")
+        check(not place.points("one") and place.holds(), "the ledger does not hold")
+    finally:
+        place.close()
+
+
+def bars_say_what_they_leave_out(programs):
+    """Wherever a number is shown; and windows close two days after their end unless typed."""
+    place = Place(programs, "--append-only", "true")
+    try:
+        count = "SELECT COUNT(*) AS n FROM visits"
+        told = place.run("series", "open", "daily", count, "--limit", "3", "--epsilon", "1", "--window", "day day",
+                         "--from", str(FIRST), "--horizon", "400")
+        check("2d after" in told and "comes on top" in told, told)
+        made = place.json("series", "update", "daily")
+        check(made["published"] == DAYS - 2, f"{made}")
+        told = " ".join(place.run("series", "show", "daily").split())
+        check("later than 2d after" in told and told.count("does not include") == 2, told)
+        shown = place.json("series", "show", "daily")
+        check((shown["error_covers"], shown["late_rows"], shown["close_after"]) == ("noise", "in part", "2d"), f"{shown}")
+        dry = place.brume("series", "open", "b", count, "--limit", "3", "--epsilon", "1", "--window", "day day",
+                          "--close-after", "36h", "--dry-run")
+        check("36h after" in dry[1], f"{dry}")
+        table = list(csv.DictReader(io.StringIO(place.run("series", "show", "daily", "--format", "csv"))))
+        check(all(row["error_covers"] == "noise" for row in table) and len(table) == DAYS - 2, "CSV")
+        place.run("series", "show", "daily", "--plot", place.path("totals.svg"))
+        with open(place.path("totals.svg"), encoding="utf-8") as picture:
+            check("late rows" in picture.read(), "the picture")
+    finally:
+        place.close()
+
+
 def catching_up_is_the_same_as_day_by_day(programs):
     """A source that is gone records nothing, and the next update catches up; sums and units too."""
     place = Place(programs, "--append-only", "true")
@@ -226,5 +298,7 @@ if __name__ == "__main__":
     sys.exit(run_functions([totals_are_those_of_the_earliest_rows, a_window_has_one_value_however_processes_die,
                             a_point_that_vanishes_is_damage_and_not_drawn_again,
                             what_no_series_can_be_is_refused_before_a_price,
-                            amending_the_policy_and_ending_stop_a_series, catching_up_is_the_same_as_day_by_day],
+                            amending_the_policy_and_ending_stop_a_series,
+                            taking_append_only_back_ends_a_series_for_good,
+                            a_redacted_series_is_gone_and_the_others_are_listed, bars_say_what_they_leave_out, catching_up_is_the_same_as_day_by_day],
                            sys.argv[1]))

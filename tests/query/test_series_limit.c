@@ -161,6 +161,48 @@ static void limits_of_all_time_hold_for_rows_that_are_added(void **state)
     close_setting(&all);
 }
 
+/* All rows of a unit may go at once, at any close, for good. Mutants: the unit comes back with
+ * other rows, whose quanta count anew; dates that move. The shares are those of proofs/series.md.
+ */
+static void units_that_go_are_covered_if_they_stay_away(void **state)
+{
+    (void)state;
+    setting all = open_setting();
+    brume_series_limit limit = {2, false, BRUME_SERIES_ROWS};
+    double price = charged(all.running, limit.most, false, false), most = 0, back = 0;
+    size_t count = all_schedules(all.rows, 2, -1, false, one, 1);
+    int64_t(*shifts)[NUMBERS] = malloc(count * sizeof *shifts);
+    assert_non_null(shifts);
+    for (size_t i = 0; i < count; i++)
+        shift_of(all.running, &all.rows[i], &limit, shifts[i]);
+    for (uint32_t gone = 1; gone <= WINDOWS; gone++) {
+        double before = 0, after = 0; /* the numbers before the unit goes, and from then on */
+        for (size_t i = 0; i < count; i++) {
+            double early = 0, late = 0;
+            for (uint32_t j = 0; j < NUMBERS; j++)
+                *(j < gone * CELLS ? &early : &late) += (double)shifts[i][j] * (double)shifts[i][j];
+            before = fmax(before, early);
+            after = fmax(after, late);
+        }
+        most = fmax(most, before);
+        back = fmax(back, before + after); /* another life's rows */
+    }
+    assert_true(most == price);
+    assert_true(fabs(back / price - 1.68) < 0.005);
+    /* mutant: a row whose date is another one at every close */
+    double moved = 0;
+    for (uint32_t t = 0; t < WINDOWS; t++) {
+        brume_series_row moving = {0, t, 0, 0, 2};
+        brume_i128 totals[WINDOWS] = {0}, number;
+        brume_series_limit_rows(&moving, 1, &limit, totals, t + 1);
+        brume_running_encode(all.running, t, totals, &number);
+        moved += (double)number * (double)number;
+    }
+    assert_true(fabs(moved / price - 2.69) < 0.005);
+    free(shifts);
+    close_setting(&all);
+}
+
 /* Claim 5: whatever comes and vanishes in one window. */
 static void limits_of_windows_hold_for_rows_that_come_and_vanish(void **state)
 {
@@ -237,6 +279,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_of_all_time_hold_for_rows_that_are_added),
+        cmocka_unit_test(units_that_go_are_covered_if_they_stay_away),
         cmocka_unit_test(limits_of_windows_hold_for_rows_that_come_and_vanish),
         cmocka_unit_test(replaced_units_are_within_the_factors),
         cmocka_unit_test(units_do_not_share_a_limit),

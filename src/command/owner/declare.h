@@ -68,8 +68,8 @@ extern const char *const brume_limits_words[], *const brume_stay_words[];
                      "refused. false unless said",                                                 \
                      .choices = brume_stay_words),                                                 \
         BRUME_OPTION(CHOICE, "append-only", "true|false",                                          \
-                     "true: rows are only added, until all of a unit go; a series may then limit " \
-                     "units over all time. false unless said",                                     \
+                     "true: rows are only added, until all of a unit go for good; a series may "   \
+                     "then limit units over all time. false unless said",                          \
                      .choices = brume_stay_words),                                                 \
         BRUME_OPTION(REAL, "rows-about", "N",                                                      \
                      "about how many rows the table has: a public number, by which queries are "   \

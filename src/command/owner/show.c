@@ -179,7 +179,8 @@ static void write_terms(brume_call *call, const brume_dataset *dataset, const js
     if (json_is_true(json_object_get(policy, "rows_stay")))
         fprintf(out, "  rows        stay on their server\n");
     if (json_is_true(json_object_get(policy, "append_only")))
-        fprintf(out, "  append-only true    (rows are only added)\n");
+        fprintf(out,
+                "  append-only true    (rows are only added, until all of a unit go for good)\n");
     double about = json_number_value(json_object_get(policy, "rows_about"));
     if (about > 0)
         fprintf(out, "  size        about %s rows, as declared\n", brume_shortest(about).text);

@@ -119,12 +119,15 @@ static void write_opened(const brume_call *call, const json_t *made, const brume
     fputs("  cost      ", out);
     write_cost(out, json_object_get(made, "cost"));
     fprintf(out, ", %s\n", opened ? "paid; publishing windows is free" : "once for all windows");
-    fprintf(out,
-            "  totals    ± %s at 95 %% in the first window, ± %s in the last; one window ± %s;\n"
-            "            what the limit cuts and what late rows change comes on top\n",
-            with_commas(brume_rounded_up(real_of(errors, "first_total_95"))).text,
-            with_commas(brume_rounded_up(real_of(errors, "last_total_95"))).text,
-            with_commas(brume_rounded_up(real_of(errors, "last_window_95"))).text);
+    fprintf(
+        out,
+        "  totals    ± %s at 95 %% in the first window, ± %s in the last; one window ± %s;\n"
+        "            what the limit cuts comes on top, and what rows change that come or change later than\n"
+        "            %s after the end of their window\n",
+        with_commas(brume_rounded_up(real_of(errors, "first_total_95"))).text,
+        with_commas(brume_rounded_up(real_of(errors, "last_total_95"))).text,
+        with_commas(brume_rounded_up(real_of(errors, "last_window_95"))).text,
+        text_of(made, "close_after"));
     fputs("  next      from ", out);
     write_moment(out, text_of(made, "next"));
     fprintf(out, " on: 'brume series update %s'\n", text_of(made, "series"));
@@ -279,10 +282,11 @@ static void write_notes(const brume_call *call, const json_t *made, const brume_
                          "not include it, and nobody counts it.",
                          words->unit, limit, strchr(limit, '/') ? "" : " to all windows together",
                          words->units);
-    brume_write_sentence(out,
-                         "%s that come or change after their window closed are counted in "
-                         "part, and more with each window; ± does not include that either.",
-                         capital(words->rows).text);
+    brume_write_sentence(
+        out,
+        "%s that come or change later than %s after the end of their window are counted "
+        "in part, and more with each window; ± does not include that either.",
+        capital(words->rows).text, text_of(made, "close_after"));
     if (json_is_true(json_object_get(made, "ended")))
         fputs("The series has ended.\n", out);
     else
@@ -299,7 +303,7 @@ static void write_csv(FILE *out, const json_t *made)
         fputc(',', out);
         brume_csv_write_field(out, json_string_value(json_array_get(keys, k)));
     }
-    fputs(",total,error_95,in_window,in_window_error_95\n", out);
+    fputs(",total,error_95,in_window,in_window_error_95,error_covers\n", out);
     json_array_foreach (json_object_get(made, "points"), i, point) {
         char room[32];
         fprintf(out, "%s,%s,%s", text_of(point, "window"), text_of(point, "from"),
@@ -311,8 +315,9 @@ static void write_csv(FILE *out, const json_t *made)
         }
         fprintf(out, ",%s,%s", brume_shortest(real_of(point, "total")).text,
                 brume_shortest(real_of(point, "error_95")).text);
-        fprintf(out, ",%s,%s\n", brume_shortest(real_of(point, "in_window")).text,
-                brume_shortest(real_of(point, "in_window_error_95")).text);
+        fprintf(out, ",%s,%s,%s\n", brume_shortest(real_of(point, "in_window")).text,
+                brume_shortest(real_of(point, "in_window_error_95")).text,
+                text_of(made, "error_covers"));
     }
 }
 
@@ -506,7 +511,8 @@ const brume_command brume_command_series_open = {
         "--limit T is the most that one unit adds to all windows together, its earliest rows "
         "first. What one unit has in all its history is then protected, if rows are only added: "
         "the dataset must be declared so, with 'brume amend NAME --append-only true'. Rows that are "
-        "changed or deleted one by one are not covered; all rows of a unit may go. A limit "
+        "changed, deleted one by one or gone for a while are not covered; all rows of a unit may go, for "
+        "good. Taking that back with --append-only false ends the series. A limit "
         "of each window, --limit T/day, is for datasets with budgets of windows, which no series can be of yet.\n\n"
         "Noise grows slowly with the number of windows: ten times as many cost 12 % in the first "
         "year. --dry-run says how far off totals will be, and charges nothing. What a limit cuts is in no "
@@ -528,9 +534,10 @@ const brume_command brume_command_series_open = {
         BRUME_OPTION(TEXT, "horizon", "TIME",
                      "how long it runs: 10y unless typed; 90d, or a number of windows"),
         BRUME_OPTION(TEXT, "from", "WINDOW", "the first window; the present one unless typed"),
-        BRUME_OPTION(TEXT, "close-after", "TIME",
-                     "how long after its end a window is published, such as 2d: rows that come by "
-                     "then are counted whole"),
+        BRUME_OPTION(
+            TEXT, "close-after", "TIME",
+            "how long after its end a window is published, 2d unless typed: rows that come by "
+            "then are counted whole"),
         BRUME_FLAG("ever", "COUNT(DISTINCT unit): a unit in its first window only"),
         BRUME_FLAG("dry-run", "say what it would be, and charge nothing"), BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES(
@@ -566,7 +573,7 @@ const brume_command brume_command_series_show = {
         "alone.\n\n"
         "Bars are of the noise alone. Units above the limit are cut, and nobody counts how many. A row "
         "that comes or changes after its window closed is counted in part, and more with each "
-        "window: where that is common, open the series with --close-after.",
+        "window: where that is common, open the series with a longer --close-after.",
     BRUME_OPERANDS(SERIES_OPERAND),
     BRUME_OPTIONS(
         BRUME_OPTION(TEXT, "from", "WINDOW", "the first window that is shown"),

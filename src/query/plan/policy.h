@@ -95,8 +95,8 @@ typedef struct brume_policy {
     brume_user_limits per_user;
     double timeout;    /* seconds that a query may take; 0: no cap */
     bool rows_stay;    /* no row of it may leave its server */
-    bool append_only;  /* rows are only added, until all of a unit go: a series may limit units over
-                          all time (proofs/series.md) */
+    bool append_only;  /* rows are only added, until all of a unit go for good: a series may limit
+                          units over all time (proofs/series.md) */
     double rows_about; /* how many rows there are, about, as the owner says; 0: not said. Public: it
                           is not compared with the data */
     brume_policy_window window;

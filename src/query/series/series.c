@@ -542,18 +542,20 @@ static brume_status describe(brume_ledger *ledger, const brume_series_words *wor
                              const brume_series_spec *spec, const json_t *terms, bool opened,
                              json_t *errors, json_t **out, brume_error *error)
 {
-    char next[BRUME_SERIES_MOMENT];
+    char next[BRUME_SERIES_MOMENT], length[BRUME_SERIES_LENGTH];
     brume_dataset *now = NULL;
     json_t *made = json_pack(
-        "{s:s,s:O,s:O,s:b,s:O,s:I,s:O,s:O,s:O,s:s,s:O,s:s}", "series", words->name, "dataset",
-        json_object_get(terms, "dataset"), "sql", json_object_get(terms, "sql"), "opened", opened,
-        "first", json_object_get(terms, "first"), "horizon", (json_int_t)spec->shape.horizon,
-        "limit", json_object_get(terms, "limit"), "protects", json_object_get(terms, "protects"),
-        "cost", json_object_get(terms, "cost"), "mechanism",
+        "{s:s,s:O,s:O,s:b,s:O,s:I,s:O,s:O,s:O,s:s,s:O,s:s,s:s,s:b,s:s,s:s}", "series", words->name,
+        "dataset", json_object_get(terms, "dataset"), "sql", json_object_get(terms, "sql"),
+        "opened", opened, "first", json_object_get(terms, "first"), "horizon",
+        (json_int_t)spec->shape.horizon, "limit", json_object_get(terms, "limit"), "protects",
+        json_object_get(terms, "protects"), "cost", json_object_get(terms, "cost"), "mechanism",
         spec->noise.rule == BRUME_RULE_PURE          ? "discrete laplace"
         : spec->noise.rule == BRUME_RULE_APPROXIMATE ? "rounded gaussian"
                                                      : "discrete gaussian",
-        "errors", errors, "next", brume_series_moment(brume_series_close_of(spec, 0), next));
+        "errors", errors, "error_covers", "noise", "late_rows", "in part", "cut_known", 0,
+        "close_after", brume_series_length(spec->close_after, length), "next",
+        brume_series_moment(brume_series_close_of(spec, 0), next));
     brume_status status = made ? BRUME_OK : brume_no_memory(error, "a series");
     if (status == BRUME_OK && opened)
         status = brume_ledger_dataset(ledger, json_string_value(json_object_get(terms, "dataset")),
@@ -580,7 +582,7 @@ static brume_status make_spec(const brume_series_words *words, series_work *work
     BRUME_TRY(read_horizon(words, spec, &horizon, error));
     BRUME_TRY(read_limit(words, work, spec, error));
     BRUME_TRY(check_promise(work, spec, error));
-    spec->close_after = words->close_after ? brume_series_seconds(words->close_after) : 0;
+    spec->close_after = brume_series_seconds(words->close_after ? words->close_after : "2d");
     if (spec->close_after < 0)
         return brume_fail(error, BRUME_EARGUMENT, "such as 2d or 12h",
                           "'--close-after' must be a number of minutes, hours or days");
@@ -909,8 +911,8 @@ static brume_status publish(brume_ledger *ledger, const json_t *series, const se
                                   .mark_count = marks.count,
                                   .read_mark_count = marks.read_count};
     if (status == BRUME_OK)
-        status = brume_ledger_series_add(ledger, json_string_value(json_object_get(series, "name")),
-                                         first, windows - 1, numbers, &source, error);
+        status =
+            brume_ledger_series_add(ledger, series, first, windows - 1, numbers, &source, error);
     json_decref(numbers);
     brume_marks_clear(&marks);
     brume_engine_close(engine);

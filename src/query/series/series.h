@@ -32,7 +32,8 @@ typedef struct brume_series_words {
 } brume_series_words;
 
 /* Open a series; with `dry_run` only say what it would be, and charge nothing. *out: {"series",
- * "dataset","sql","opened","first","horizon","limit","protects","cost","mechanism","errors","next"}
+ * "dataset","sql","opened","first","horizon","limit","protects","cost","mechanism","errors",
+ * "error_covers","late_rows","cut_known","close_after","next"}
  * and, when it was opened, "remaining". Errors: EARGUMENT what was typed; EPOLICY a limit that the
  * dataset has no promise for, and as brume_ask; EUNSUPPORTED a query that no series can be of. */
 BRUME_MUST_USE brume_status brume_series_open(brume_ledger *ledger, const brume_series_words *words,
@@ -52,7 +53,7 @@ typedef struct brume_series_part {
 } brume_series_part;
 
 /* *out: {"series","dataset","sql","opened","horizon","limit","protects","cost","ended",
- * "closed_until","next","late_rows","keys","value","points":[{"window","from","to","keys","total",
+ * "closed_until","next","close_after","error_covers","late_rows","cut_known","keys","value","points":[{"window","from","to","keys","total",
  * "error_95","in_window","in_window_error_95"}]}. Reads the ledger alone. */
 BRUME_MUST_USE brume_status brume_series_show(brume_ledger *ledger, const char *name,
                                               const brume_series_part *part, json_t **out,

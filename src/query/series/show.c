@@ -268,6 +268,7 @@ brume_status brume_series_show(brume_ledger *ledger, const char *name,
 {
     series_record record = {0};
     json_t *points = json_array(), *made = NULL;
+    char length[BRUME_SERIES_LENGTH];
     brume_status status = points ? open_record(ledger, name, &record, error)
                                  : brume_no_memory(error, "a series");
     if (status == BRUME_OK)
@@ -276,6 +277,10 @@ brume_status brume_series_show(brume_ledger *ledger, const char *name,
         made = head_of(&record);
         if (!made || json_object_set(made, "keys", json_object_get(record.terms, "keys")) != 0 ||
             json_object_set(made, "value", json_object_get(record.terms, "value")) != 0 ||
+            json_object_set_new(
+                made, "close_after",
+                json_string(brume_series_length(record.spec.close_after, length))) != 0 ||
+            json_object_set_new(made, "error_covers", json_string("noise")) != 0 ||
             json_object_set_new(made, "late_rows", json_string("in part")) != 0 ||
             json_object_set_new(made, "cut_known", json_false()) != 0 ||
             json_object_set(made, "points", points) != 0)

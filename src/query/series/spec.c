@@ -175,6 +175,18 @@ int64_t brume_series_seconds(const char *text)
     return -1;
 }
 
+const char *brume_series_length(int64_t seconds, char text[BRUME_SERIES_LENGTH])
+{
+    int64_t unit = seconds % 86400 == 0 ? 86400 : seconds % 3600 == 0 ? 3600 : 60;
+    unit = seconds % unit ? 1 : unit;
+    snprintf(text, BRUME_SERIES_LENGTH, "%lld%c", (long long)(seconds / unit),
+             unit == 86400  ? 'd'
+             : unit == 3600 ? 'h'
+             : unit == 60   ? 'm'
+                            : 's');
+    return text;
+}
+
 /* ---- how far off ---- */
 
 brume_status brume_series_error_95(const brume_series_spec *spec, brume_running *running,

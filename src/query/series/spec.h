@@ -42,8 +42,10 @@ enum { BRUME_SERIES_MOMENT = 32 };
 const char *brume_series_moment(int64_t moment, char text[BRUME_SERIES_MOMENT]);
 int64_t brume_series_now(void);
 
-/* "2d", "12h" or "90m" in seconds; negative: it is none. */
+/* "2d", "12h" or "90m" in seconds; negative: it is none. And back. */
+enum { BRUME_SERIES_LENGTH = 24 };
 int64_t brume_series_seconds(const char *text);
+const char *brume_series_length(int64_t seconds, char text[BRUME_SERIES_LENGTH]);
 
 /* Half-width at 95 % of the total of a range of windows, in the units of the query, for one of
  * the series' numbers. */
