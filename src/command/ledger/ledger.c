@@ -238,6 +238,12 @@ static brume_status run_redact(brume_call *call, brume_error *error)
             error);
     fprintf(call->out, "redacted %zu charge%s; the ledger holds: %llu rows\n", redacted,
             plural(redacted), (unsigned long long)report.rows);
+    if (!wanted.answers)
+        brume_write_wrapped(
+            call->out,
+            "what was answered stays, with its keys and names of columns: --answers "
+            "takes it out",
+            0, 2);
     brume_write_wrapped(call->out, not_reached, 0, 2);
     return BRUME_OK;
 }
