@@ -116,8 +116,8 @@ static void write_second_step(FILE *out, const json_t *dataset, const json_t *gu
     brume_belief belief = belief_of(guarantee, 2);
     fprintf(
         out,
-        "Where it is known already that the data have them, what is true of them counts epsilon "
-        "twice: what was thought 50 %% likely is then thought %s %% likely at most",
+        "If the data are known to have these rows, epsilon counts twice for what is true of them: "
+        "what was thought 50 %% likely is then thought %s %% likely at most",
         percent_after(0.5, &belief).text);
     if (belief.fails > 0)
         fprintf(out, ", except with a probability of %s", brume_digits_up(belief.fails, 3).text);
@@ -132,7 +132,7 @@ void brume_published_belief(FILE *out, const json_t *dataset)
     brume_belief belief = belief_of(best, 1);
     fputs("Who thought it 50 % likely ", out);
     write_subject(out, dataset);
-    fprintf(out, " thinks it at most %s %% likely", percent_after(0.5, &belief).text);
+    fprintf(out, " thinks it at most %s %% likely afterwards", percent_after(0.5, &belief).text);
     if (belief.fails > 0)
         fprintf(out, ", except with a probability of %s", brume_digits_up(belief.fails, 3).text);
     fputs(".\n", out);
@@ -178,11 +178,11 @@ static void write_adversary(FILE *out, const json_t *dataset, const json_t *guar
     if (!best)
         return;
     brume_belief belief = belief_of(best, 1);
-    fputs("What these tables can do to the belief of somebody who reads no others:\n\n| ", out);
+    fputs("How likely a reader of these tables, and of no others, may think it ", out);
     write_subject(out, dataset);
-    fputs(" | is thought afterwards, at most |\n|---|---|\n", out);
+    fputs(":\n\n| before | afterwards, at most |\n|---|---|\n", out);
     for (size_t i = 0; i < sizeof priors / sizeof *priors; i++)
-        fprintf(out, "| thought %g %% likely before | %s %% likely |\n", 100 * priors[i],
+        fprintf(out, "| %g %% | %s %% |\n", 100 * priors[i],
                 percent_after(priors[i], &belief).text);
     fputc('\n', out);
     write_second_step(out, dataset, best);
