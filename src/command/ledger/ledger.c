@@ -263,6 +263,6 @@ const brume_command brume_command_ledger_redact = {
                                "why, for the journal; it stays there: name nobody",
                                .required = true),
                   BRUME_FLAG("answers", "also what was answered"), BRUME_LEDGER_OPTION),
-    BRUME_EXAMPLES("ledger redact 41,57 --reason 'request 12' --answers"),
+    BRUME_EXAMPLES("ledger redact 9,11 --reason 'request 12' --answers"),
     .run = run_redact,
 };
