@@ -24,6 +24,8 @@ MORE = [
                     brume register orders orders.csv --unit who --budget epsilon=20 --bounds paid=0..100 --domain shop=a,b"""),
     ("explain", "brume explain 'SELECT shop, SUM(paid) AS s, MEDIAN(paid) AS m FROM orders GROUP BY shop' --epsilon 0.1"),
     ("limits", "brume limits 'SELECT SUM(paid) AS s FROM orders' --epsilon 0.0001"),
+    ("limits", "brume limits 'SELECT SUM(paid) AS s FROM orders' --epsilon 0.02"),
+    ("explain", "brume explain 'SELECT SUM(paid) AS s FROM orders' --epsilon 10"),
     ("limits", "brume limits 'SELECT SUM(paid) AS s FROM orders' --epsilon 2"),
     ("explain", "brume explain 'SELECT SUM(paid) AS s FROM orders' --epsilon 1"),
     ("query", "brume query 'SELECT SUM(paid) AS s FROM orders' --within 50000"),

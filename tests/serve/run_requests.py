@@ -156,10 +156,16 @@ def where_a_body_ends_is_said_in_one_way(programs):
 
 def a_script_that_ends_midway_delivers_what_was_paid(programs):
     with Server(programs, "--quantum", "0.1", budget="epsilon=1") as server:
-        script = ";".join(f"{COUNT} WHERE age > {n}" for n in range(4))
+        script = ";".join(f"{COUNT} WHERE age > {n}" for n in range(3))
         server.run("user", "allot", "ann", "visits=epsilon=0.75")
-        got = server.query(sql=script, epsilon=0.25, format="json")
-        check(got.code == 403 and server.spent() == 0.75, got)
+        refused = server.query(sql=f"{script};{COUNT} WHERE age > 3", epsilon=0.25, format="json")
+        check(refused.code == 403 and server.spent() == 0 and "answers" not in refused.json, refused)
+        with open(server.path("gone.csv"), "w", encoding="utf-8") as file:
+            file.write("person,age\np1,20\n")
+        server.run("register", "gone", "gone.csv", "--unit", "person", "--budget", "epsilon=1")
+        os.remove(server.path("gone.csv"))
+        got = server.query(sql=f"{script};SELECT COUNT(*) FROM gone", epsilon=0.25, format="json")
+        check(got.code >= 400 and server.spent() == 0.75, got)
         answers = [json.loads(line) for line in got.json["answers"].splitlines()]
         check([one["cost"]["epsilon"] for one in answers] == [0.25] * 3, answers)
         check("before it 3 were answered" in got.json["error"]["message"], got)
@@ -168,10 +174,10 @@ def a_script_that_ends_midway_delivers_what_was_paid(programs):
         check("answers" not in server.query("ann", "SELECT COUNT( FROM visits").json, "nothing was answered")
         server.run("user", "allot", "bob", "visits=epsilon=0.25")
         done = subprocess.run([server.program, "--server", f"http://127.0.0.1:{server.port}", "query",
-                               f"{COUNT} WHERE age > 50; {COUNT} WHERE age > 51", "--epsilon", "0.2", "--json"], text=True,
+                               f"{COUNT} WHERE age > 50; SELECT COUNT(*) FROM gone", "--epsilon", "0.2", "--json"], text=True,
                               capture_output=True, check=False, timeout=SOON,
                               env=dict(server.environment, BRUME_TOKEN=server.tokens["bob"]))
-        check(done.returncode == 3 and "statement 2" in done.stderr, done)
+        check(done.returncode == 6 and "statement 2" in done.stderr, done)
         check([json.loads(line)["cost"]["epsilon"] for line in done.stdout.splitlines()] == [0.2], done)
 
 
