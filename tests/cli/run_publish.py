@@ -22,7 +22,7 @@ try:
 except ImportError:
     cryptography = None
 
-PEOPLE = "who,town,age\n" + "".join(f"p{i},{'ab'[i % 3 == 0]},{20 + i % 50}\n" for i in range(900))
+PEOPLE = "who<b>,town,age\n" + "".join(f"p{i},{'ab'[i % 3 == 0]},{20 + i % 50}\n" for i in range(900))
 ABOUT = """title: Ages of two towns
 publisher: [Office]
 description: Ages & numbers of people <of> two towns.
@@ -39,8 +39,8 @@ class Place(Folder):
             with open(self.path(name), "w", encoding="utf-8") as file:
                 file.write(text)
         for name in ("people", "other"):
-            self.run("register", name, f"{name}.csv", "--unit", "who", "--budget", "epsilon=3", "--bounds",
-                     "age=0..100", "--domain", "town=a,b", "--columns", "who, town, age")
+            self.run("register", name, f"{name}.csv", "--unit", "who<b>", "--budget", "epsilon=3", "--bounds",
+                     "age=0..100", "--domain", "town=a,b", "--columns", "who<b>, town, age")
         for sql in ("SELECT town, COUNT(*) AS n, AVG(age) AS mean FROM people GROUP BY town",
                     "SELECT COUNT(*) AS n FROM other", "SELECT MEDIAN(age) AS m, COUNT(*) AS few FROM people "
                     "WHERE age > 200"):
@@ -79,6 +79,7 @@ def whole(place):
     check(set(place.verifiers("release", "--key", "office.key.pub")) == {0}, "both say that it holds")
     page = open(place.path("release/index.html"), encoding="utf-8").read()
     check("people &lt;of&gt; two" in page and "<of>" not in page, "texts are escaped")
+    check("who&lt;b&gt;" in page and "<b>" not in page, "names of columns are escaped")
     check(place.try_run("ledger", "verify").returncode == 0, "the ledger holds")
 
 
@@ -113,8 +114,8 @@ def beliefs(place):
     """What is said of beliefs afterwards is never below the bound: odds times e^epsilon; with a delta
     2 e^epsilon, as the odds may grow by more than e^epsilon with a probability above delta; and for
     somebody who is known to be there, two steps."""
-    place.run("register", "third", "people.csv", "--new-budget", "--unit", "who", "--budget", "epsilon=3,delta=1e-6",
-              "--columns", "who, town, age")
+    place.run("register", "third", "people.csv", "--new-budget", "--unit", "who<b>", "--budget", "epsilon=3,delta=1e-6",
+              "--columns", "who<b>, town, age")
     place.run("query", "SELECT town, COUNT(*) AS n FROM third GROUP BY town", "--epsilon", "0.5", "--delta", "1e-7")
     for name, private in (("people", False), ("third", True)):
         best = [g for g in place.json("card", name)["dataset"]["guarantees"] if g["delta"] <= 1e-6][-1]

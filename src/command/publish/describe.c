@@ -268,6 +268,28 @@ static const char style[] =
     "color:#666}@media(prefers-color-scheme:dark){p.note{color:#aaa}}@media print{body{margin:0;"
     "max-width:none}section{break-inside:avoid}}th,td[style]{white-space:nowrap}";
 
+/* A part that is plain text, for the page: names of columns are anybody's. NULL: no memory, and the
+ * part is left out. */
+typedef struct plain_part {
+    char *text;
+    size_t length;
+    FILE *out;
+} plain_part;
+
+static FILE *begin_plain(plain_part *part)
+{
+    *part = (plain_part){0};
+    part->out = open_memstream(&part->text, &part->length);
+    return part->out;
+}
+
+static void end_plain(FILE *out, plain_part *part)
+{
+    if (part->out && fclose(part->out) == 0)
+        write_escaped(out, part->text);
+    free(part->text);
+}
+
 /* What an adversary gains: belief before against belief after, as a curve in a square. */
 static void draw_adversary(FILE *out, const json_t *dataset, const json_t *guarantee)
 {
@@ -293,11 +315,16 @@ static void draw_adversary(FILE *out, const json_t *dataset, const json_t *guara
         "text-anchor=\"end\">100 %%</text><text x=\"8\" y=\"16\">at most after</text></g>\n"
         "</svg><figcaption>How likely somebody who reads these tables, and no others, may think it ",
         SIDE + 18, SIDE, SIDE + 18);
-    write_subject(out, dataset);
+    plain_part part;
+    if (begin_plain(&part))
+        write_subject(part.out, dataset);
+    end_plain(out, &part);
     if (belief.fails > 0)
         fprintf(out, ", except with a probability of %s", brume_digits_up(belief.fails, 3).text);
     fputs(".</figcaption></figure>\n<p>", out);
-    write_second_step(out, dataset, guarantee);
+    if (begin_plain(&part))
+        write_second_step(part.out, dataset, guarantee);
+    end_plain(out, &part);
     fputs("</p>\n", out);
 }
 
@@ -340,7 +367,10 @@ brume_status brume_published_page(FILE *out, const brume_published *release, bru
                 text_at(answer, "csv"), text_at(answer, "parquet"));
     }
     fputs("<section><h2>Whom it protects, and how much</h2><p>", out);
-    brume_published_neighbours(out, json_object_get(document, "dataset"));
+    plain_part part;
+    if (begin_plain(&part))
+        brume_published_neighbours(part.out, json_object_get(document, "dataset"));
+    end_plain(out, &part);
     fputs("</p><ul>\n", out);
     write_guarantees(out, "<li>these tables together: ", guarantees);
     write_guarantees(out, "<li>all answers about these data until then, published or not: ",
