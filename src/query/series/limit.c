@@ -53,6 +53,8 @@ static size_t keep_units(brume_series_row *rows, size_t count, bool ever)
 void brume_series_limit_rows(brume_series_row *rows, size_t count, const brume_series_limit *limit,
                              brume_i128 *totals, size_t windows)
 {
+    if (count == 0) /* and no rows: `rows` is NULL then */
+        return;
     if (limit->rule != BRUME_SERIES_ROWS)
         count = keep_units(rows, count, limit->rule == BRUME_SERIES_EVER);
     qsort(rows, count, sizeof *rows, by_window);

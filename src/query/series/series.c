@@ -161,7 +161,8 @@ static brume_status find_cells(series_work *work, brume_error *error)
     work->cell_count = 0;
     BRUME_TRY(brume_cells_visit(groups, keep_cell, work, error));
     sorted_keys = work->key_count;
-    qsort(work->cells, work->cell_count, work->key_count * sizeof *work->cells, compare_cells);
+    if (work->cell_count > 0)
+        qsort(work->cells, work->cell_count, work->key_count * sizeof *work->cells, compare_cells);
     return BRUME_OK;
 }
 
