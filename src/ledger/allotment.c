@@ -55,7 +55,7 @@ static brume_status check_state(brume_ledger *ledger, const char *user, const ch
 brume_status brume_ledger_allotment(brume_ledger *ledger, const char *user, const char *dataset,
                                     bool *has, brume_filter *out, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     char state[BRUME_FILTER_TEXT] = "";
     uint64_t last = 0;
@@ -70,9 +70,9 @@ brume_status brume_ledger_allotment(brume_ledger *ledger, const char *user, cons
     brume_status status = brume_store_step(ledger, statement, &found, error);
     if (status == BRUME_OK && found) {
         snprintf(state, sizeof state, "%s", brume_store_text(statement, 0));
-        last = (uint64_t)sqlite3_column_int64(statement, 1);
+        last = (uint64_t)brume_store_int(statement, 1);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     if (status == BRUME_OK && found)
         status = check_state(ledger, user, dataset, state, last, error);
     if (status == BRUME_OK && found)

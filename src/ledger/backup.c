@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sqlite3.h>
+
 #include "base/error.h"
 #include "ledger/store.h"
 
@@ -42,7 +44,7 @@ static brume_status copy_pages(brume_ledger *ledger, const char *path, brume_err
     int code = sqlite3_open_v2(plain, &copy, SQLITE_OPEN_READWRITE, NULL);
     sqlite3_free(plain);
     sqlite3_backup *backup =
-        code == SQLITE_OK ? sqlite3_backup_init(copy, "main", ledger->database, "main") : NULL;
+        code == SQLITE_OK ? sqlite3_backup_init(copy, "main", ledger->store, "main") : NULL;
     if (backup) {
         (void)sqlite3_backup_step(backup, -1);
         code = sqlite3_backup_finish(backup);

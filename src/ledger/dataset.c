@@ -165,7 +165,7 @@ static brume_status unknown_dataset(brume_ledger *ledger, const char *name, brum
 static brume_status read_row(brume_ledger *ledger, const char *name, dataset_row *row,
                              brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT source, data_version, filter, registered, last, queries "
@@ -178,13 +178,13 @@ static brume_status read_row(brume_ledger *ledger, const char *name, dataset_row
         row->source = strdup(brume_store_text(statement, 0));
         row->data_version = strdup(brume_store_text(statement, 1));
         row->filter = strdup(brume_store_text(statement, 2));
-        row->stated = (uint64_t)sqlite3_column_int64(statement, 3);
-        row->last = (uint64_t)sqlite3_column_int64(statement, 4);
-        row->queries = (uint64_t)sqlite3_column_int64(statement, 5);
+        row->stated = (uint64_t)brume_store_int(statement, 3);
+        row->last = (uint64_t)brume_store_int(statement, 4);
+        row->queries = (uint64_t)brume_store_int(statement, 5);
         if (!row->source || !row->data_version || !row->filter)
             status = out_of_memory(error);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -317,7 +317,7 @@ void brume_dataset_close(brume_dataset *dataset)
 static brume_status add_names(brume_ledger *ledger, const char *sql, const char *value,
                               json_t *names, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error, sql, "t", value));
     brume_status status = names ? BRUME_OK : out_of_memory(error);
     bool row = true;
@@ -327,7 +327,7 @@ static brume_status add_names(brume_ledger *ledger, const char *sql, const char 
             json_array_append_new(names, json_string(brume_store_text(statement, 0))) != 0)
             status = out_of_memory(error);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 

@@ -15,7 +15,7 @@ static brume_status out_of_memory(brume_error *error)
 /* What was asked, with its salt, into the row of a charge that has it still. */
 static brume_status add_text(brume_ledger *ledger, uint64_t id, json_t *entry, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT salt, body FROM wording WHERE reservation = ?1", "i",
@@ -25,13 +25,13 @@ static brume_status add_text(brume_ledger *ledger, uint64_t id, json_t *entry, b
         (json_object_set_new(entry, "salt", json_string(brume_store_text(statement, 0))) != 0 ||
          json_object_set_new(entry, "text", json_string(brume_store_text(statement, 1))) != 0))
         status = out_of_memory(error);
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
 static brume_status add_rows(brume_ledger *ledger, bool texts, json_t *rows, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_journal_read(ledger, 1, &statement, error));
     brume_journal_row row = {0};
     bool more = true;
@@ -49,7 +49,7 @@ static brume_status add_rows(brume_ledger *ledger, bool texts, json_t *rows, bru
         if (status != BRUME_OK)
             break;
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -86,7 +86,7 @@ brume_status brume_ledger_verify_against(brume_ledger *ledger, const json_t *exp
     if (!format || strcmp(format, format_name) != 0 || !json_is_array(rows))
         return brume_fail(error, BRUME_ESYNTAX, "make one with 'brume ledger export'",
                           "the file is not an export of a ledger");
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_journal_read(ledger, 1, &statement, error));
     brume_status status = BRUME_OK;
     for (size_t i = 0; status == BRUME_OK && i < json_array_size(rows); i++) {
@@ -100,6 +100,6 @@ brume_status brume_ledger_verify_against(brume_ledger *ledger, const json_t *exp
             (!more || !hash || row.id != (uint64_t)id || strcmp(row.hash, hash) != 0))
             status = missing(id, error);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }

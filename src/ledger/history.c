@@ -120,7 +120,7 @@ static const char progress_of[] =
 static brume_status read_progress(brume_ledger *ledger, int64_t first, json_t *all,
                                   brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool row = true;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error, progress_of, "i", first));
     brume_status status = BRUME_OK;
@@ -128,12 +128,12 @@ static brume_status read_progress(brume_ledger *ledger, int64_t first, json_t *a
         status = brume_store_step(ledger, statement, &row, error);
         if (status != BRUME_OK || !row)
             break;
-        json_t *one = json_pack("{s:I,s:I}", "asked", sqlite3_column_int64(statement, 1), "hits",
-                                sqlite3_column_int64(statement, 2));
+        json_t *one = json_pack("{s:I,s:I}", "asked", brume_store_int(statement, 1), "hits",
+                                brume_store_int(statement, 2));
         if (json_object_set_new(all, brume_store_text(statement, 0), one) != 0)
             status = brume_fail(error, BRUME_EMEMORY, NULL, "reading the ledger: out of memory");
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -149,7 +149,8 @@ static const char event_of[] =
     "SELECT journal.time, journal.kind, journal.body, coalesce(reservation.state, '') FROM journal "
     "LEFT JOIN reservation ON reservation.id = journal.id WHERE journal.id = ?1";
 
-static json_t *read_event(brume_ledger *ledger, sqlite3_stmt *row, int64_t id, const char *dataset)
+static json_t *read_event(brume_ledger *ledger, brume_statement *row, int64_t id,
+                          const char *dataset)
 {
     const history_told one = {id, brume_store_text(row, 0), dataset, brume_store_text(row, 1),
                               brume_store_text(row, 3)};
@@ -172,14 +173,14 @@ typedef struct page {
 /* One more event. */
 static brume_status add_event(page *to, int64_t id, const char *dataset, brume_error *error)
 {
-    sqlite3_stmt *row = NULL;
+    brume_statement *row = NULL;
     bool found = false;
     BRUME_TRY(brume_store_prepare(to->ledger, &row, error, event_of, "i", id));
     brume_status status = brume_store_step(to->ledger, row, &found, error);
     json_t *entry = status == BRUME_OK && found ? read_event(to->ledger, row, id, dataset) : NULL;
     to->first = id;
-    to->bytes += entry ? (size_t)sqlite3_column_bytes(row, 2) : 0;
-    sqlite3_finalize(row);
+    to->bytes += entry ? strlen(brume_store_text(row, 2)) : 0;
+    brume_store_finish(row);
     if (status != BRUME_OK)
         return status;
     if (!entry) /* not what brume writes: said, not shown in part */
@@ -191,14 +192,14 @@ static brume_status add_event(page *to, int64_t id, const char *dataset, brume_e
 }
 
 /* Fill it until it is full. All events of one row of the journal are on one page. */
-static brume_status fill_page(sqlite3_stmt *ids, size_t most, page *to, bool *more,
+static brume_status fill_page(brume_statement *ids, size_t most, page *to, bool *more,
                               brume_error *error)
 {
     for (;;) {
         BRUME_TRY(brume_store_step(to->ledger, ids, more, error));
         if (!*more)
             return BRUME_OK;
-        int64_t id = sqlite3_column_int64(ids, 0);
+        int64_t id = brume_store_int(ids, 0);
         bool full = json_array_size(to->events) >= most ||
                     (most < SIZE_MAX && to->bytes >= BRUME_HISTORY_BYTES);
         if (full && id != to->first)
@@ -248,7 +249,7 @@ brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset,
     size_t most = wanted && wanted->most ? wanted->most : SIZE_MAX;
     int64_t before = wanted && wanted->before ? (int64_t)wanted->before : INT64_MAX;
     page to = {.ledger = ledger, .events = json_array()};
-    sqlite3_stmt *ids = NULL;
+    brume_statement *ids = NULL;
     json_t *progress = json_object();
     bool more = false;
     brume_status status =
@@ -257,7 +258,7 @@ brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset,
             : brume_no_memory(error, "the history");
     if (status == BRUME_OK)
         status = fill_page(ids, most, &to, &more, error);
-    sqlite3_finalize(ids);
+    brume_store_finish(ids);
     if (status == BRUME_OK)
         status = read_progress(ledger, to.first, progress, error);
     if (status == BRUME_OK && !add_left(ledger, progress))

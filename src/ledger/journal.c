@@ -34,7 +34,7 @@ brume_status brume_journal_hash(const brume_journal_row *row, const char *previo
     return brume_digest(parts, sizeof parts / sizeof *parts, out, error);
 }
 
-brume_status brume_journal_read(brume_ledger *ledger, uint64_t first, sqlite3_stmt **out,
+brume_status brume_journal_read(brume_ledger *ledger, uint64_t first, brume_statement **out,
                                 brume_error *error)
 {
     return brume_store_prepare(
@@ -43,13 +43,13 @@ brume_status brume_journal_read(brume_ledger *ledger, uint64_t first, sqlite3_st
         (int64_t)first);
 }
 
-brume_status brume_journal_step(brume_ledger *ledger, sqlite3_stmt *statement,
+brume_status brume_journal_step(brume_ledger *ledger, brume_statement *statement,
                                 brume_journal_row *row, bool *more, brume_error *error)
 {
     BRUME_TRY(brume_store_step(ledger, statement, more, error));
     if (!*more)
         return BRUME_OK;
-    row->id = (uint64_t)sqlite3_column_int64(statement, 0);
+    row->id = (uint64_t)brume_store_int(statement, 0);
     row->time = brume_store_text(statement, 1);
     row->kind = brume_store_text(statement, 2);
     row->body = brume_store_text(statement, 3);
@@ -61,16 +61,16 @@ brume_status brume_journal_step(brume_ledger *ledger, sqlite3_stmt *statement,
 static brume_status read_head(brume_ledger *ledger, uint64_t *id, char hash[BRUME_DIGEST_TEXT],
                               brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool row = false;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT id, hash FROM journal ORDER BY id DESC LIMIT 1", ""));
     brume_status status = brume_store_step(ledger, statement, &row, error);
     if (status == BRUME_OK) {
-        *id = row ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
+        *id = row ? (uint64_t)brume_store_int(statement, 0) : 0;
         snprintf(hash, BRUME_DIGEST_TEXT, "%s", row ? brume_store_text(statement, 1) : "");
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -111,9 +111,9 @@ static brume_status digest_rows(brume_ledger *ledger, const char *sql,
                                 char digest[BRUME_DIGEST_TEXT], brume_error *error)
 {
     enum { MOST_COLUMNS = 7 };
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error, sql, ""));
-    int columns = sqlite3_column_count(statement);
+    int columns = brume_store_columns(statement);
     char before[BRUME_DIGEST_TEXT];
     bool row = true;
     brume_status status = BRUME_OK;
@@ -126,7 +126,7 @@ static brume_status digest_rows(brume_ledger *ledger, const char *sql,
         if (status == BRUME_OK && row)
             status = brume_digest(parts, (size_t)columns + 1, digest, error);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -221,7 +221,7 @@ static brume_status check_redacted(brume_ledger *ledger, const brume_journal_row
 /* Check row `id` against the hash of the one before it; its body, where wanted. */
 static brume_status check_row(brume_ledger *ledger, uint64_t id, json_t **body, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_journal_read(ledger, id > 1 ? id - 1 : 1, &statement, error));
     char previous[BRUME_DIGEST_TEXT] = "", hash[BRUME_DIGEST_TEXT] = "";
     brume_journal_row row = {0};
@@ -240,7 +240,7 @@ static brume_status check_row(brume_ledger *ledger, uint64_t id, json_t **body, 
     json_t *loaded = NULL;
     if (status == BRUME_OK && body && !(loaded = json_loads(row.body, JSON_ALLOW_NUL, NULL)))
         status = damaged(id, error);
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     if (status == BRUME_OK && body)
         *body = loaded;
     return status;

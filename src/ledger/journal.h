@@ -59,10 +59,11 @@ typedef struct brume_journal_row {
     const char *time, *kind, *body, *hash; /* valid until the next step */
 } brume_journal_row;
 
-/* Rows from `first` on, in order: prepare, then step until *row is false, then sqlite3_finalize. */
+/* Rows from `first` on, in order: prepare, then step until *row is false, then brume_store_finish.
+ */
 BRUME_MUST_USE brume_status brume_journal_read(brume_ledger *ledger, uint64_t first,
-                                               sqlite3_stmt **out, brume_error *error);
-BRUME_MUST_USE brume_status brume_journal_step(brume_ledger *ledger, sqlite3_stmt *statement,
+                                               brume_statement **out, brume_error *error);
+BRUME_MUST_USE brume_status brume_journal_step(brume_ledger *ledger, brume_statement *statement,
                                                brume_journal_row *row, bool *more,
                                                brume_error *error);
 

@@ -80,10 +80,10 @@ brume_status brume_mark_add(brume_ledger *ledger, const char *dataset, bool is_p
 static brume_status finds(brume_ledger *ledger, const char *sql, const char *first,
                           const char *second, bool *found, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error, sql, "tt", first, second));
     brume_status status = brume_store_step(ledger, statement, found, error);
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -127,7 +127,7 @@ static brume_status mark_conflicts(brume_ledger *ledger, const marked *new, cons
     if (open && (new->is_public || !own))
         return BRUME_OK;
     *conflicts = open && new->insists; /* rule 3, also against a public table of a dataset */
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT dataset FROM mark WHERE mark = ?1", "t", hash));
     brume_status status = BRUME_OK;
@@ -136,7 +136,7 @@ static brume_status mark_conflicts(brume_ledger *ledger, const marked *new, cons
         if (status == BRUME_OK && row)
             status = conflicts_with(ledger, new, brume_store_text(statement, 0), conflicts, error);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -168,7 +168,7 @@ static brume_status glob_conflicts(brume_ledger *ledger, const marked *new,
                                    const brume_mark_list *marks, bool *conflicts,
                                    brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT name, source FROM dataset WHERE instr(source, 'glob:') "
                                   "> 0 ORDER BY name",
@@ -183,7 +183,7 @@ static brume_status glob_conflicts(brume_ledger *ledger, const marked *new,
         if (status == BRUME_OK && matches)
             status = conflicts_with(ledger, new, brume_store_text(statement, 0), conflicts, error);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <sqlite3.h>
+
 #include "base/error.h"
 #include "ledger/journal.h"
 #include "ledger/mark.h"
@@ -104,7 +106,7 @@ static bool is_in(const schema_object *object, int number)
  * foreign trigger could change what a charge does. BRUME_EDAMAGED otherwise. */
 static brume_status schema_check(brume_ledger *ledger, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL", ""));
     size_t found = 0, expected = 0;
@@ -119,7 +121,7 @@ static brume_status schema_check(brume_ledger *ledger, brume_error *error)
         found += known;
         foreign = foreign || !known;
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     if (status != BRUME_OK)
         return status;
     for (size_t i = 0; i < SCHEMA_OBJECTS; i++)
@@ -155,8 +157,8 @@ static brume_status add_objects(brume_ledger *ledger, int from, const char *doin
     if (from < 5)
         BRUME_TRY(brume_secret_draw(ledger, BRUME_ANSWER_SECRET, error));
     char pragma[96];
-    sqlite3_snprintf(sizeof pragma, pragma, "PRAGMA application_id=%d; PRAGMA user_version=%d",
-                     BRUME_LEDGER_APPLICATION, BRUME_LEDGER_SCHEMA);
+    snprintf(pragma, sizeof pragma, "PRAGMA application_id=%d; PRAGMA user_version=%d",
+             BRUME_LEDGER_APPLICATION, BRUME_LEDGER_SCHEMA);
     ledger->schema = BRUME_LEDGER_SCHEMA;
     return brume_store_run(ledger, pragma, doing, error);
 }
@@ -178,7 +180,7 @@ static brume_status mark_path(brume_ledger *ledger, const char *dataset, const c
 /* A file registered before there were marks is known by its path. */
 static brume_status mark_old_sources(brume_ledger *ledger, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT name, 'path:' || substr(source, 6) FROM dataset WHERE "
                                   "substr(source, 1, 5) = 'file:' ORDER BY name",
@@ -191,7 +193,7 @@ static brume_status mark_old_sources(brume_ledger *ledger, brume_error *error)
             status = mark_path(ledger, brume_store_text(statement, 0),
                                brume_store_text(statement, 1), error);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -236,13 +238,13 @@ static brume_status schema_migrate(brume_ledger *ledger, brume_error *error)
 static brume_status read_number(brume_ledger *ledger, const char *sql, int64_t *out,
                                 brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool row = false;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error, sql, ""));
     brume_status status = brume_store_step(ledger, statement, &row, error);
     if (status == BRUME_OK)
-        *out = row ? sqlite3_column_int64(statement, 0) : 0;
-    sqlite3_finalize(statement);
+        *out = row ? brume_store_int(statement, 0) : 0;
+    brume_store_finish(statement);
     return status;
 }
 
@@ -250,7 +252,7 @@ static brume_status read_number(brume_ledger *ledger, const char *sql, int64_t *
 static brume_status read_identity(brume_ledger *ledger, int64_t *application, int64_t *version,
                                   int64_t *objects, brume_error *error)
 {
-    bool alone = sqlite3_get_autocommit(ledger->database) != 0;
+    bool alone = sqlite3_get_autocommit(ledger->store) != 0;
     if (alone)
         BRUME_TRY(brume_store_run(ledger, "BEGIN", "opening the ledger", error));
     brume_status status = read_number(ledger, "SELECT count(*) FROM sqlite_schema", objects, error);
@@ -306,9 +308,9 @@ static brume_status use_log(brume_ledger *ledger, brume_error *error)
         sqlite3_stmt *statement = NULL;
         bool logging = false;
         int code =
-            sqlite3_prepare_v2(ledger->database, "PRAGMA journal_mode=WAL", -1, &statement, NULL);
+            sqlite3_prepare_v2(ledger->store, "PRAGMA journal_mode=WAL", -1, &statement, NULL);
         if (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-            logging = strcmp(brume_store_text(statement, 0), "wal") == 0;
+            logging = strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
             code = SQLITE_OK;
         }
         sqlite3_finalize(statement);
@@ -317,16 +319,16 @@ static brume_status use_log(brume_ledger *ledger, brume_error *error)
         bool busy = code == SQLITE_OK || (code & 0xff) == SQLITE_BUSY ||
                     (code & 0xff) == SQLITE_LOCKED;
         if (!busy || waited >= BRUME_STORE_BUSY_MILLISECONDS)
-            return brume_store_fail(ledger, "opening the ledger", error);
+            return brume_sqlite_fail(ledger->store, "opening the ledger", error);
         sqlite3_sleep(10);
     }
 }
 
 static brume_status configure(brume_ledger *ledger, brume_error *error)
 {
-    sqlite3_busy_timeout(ledger->database, BRUME_STORE_BUSY_MILLISECONDS);
-    (void)sqlite3_db_config(ledger->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    (void)sqlite3_db_config(ledger->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_busy_timeout(ledger->store, BRUME_STORE_BUSY_MILLISECONDS);
+    (void)sqlite3_db_config(ledger->store, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    (void)sqlite3_db_config(ledger->store, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     if (!ledger->writable)
         return brume_store_run(ledger, "PRAGMA query_only=1", "opening the ledger", error);
     BRUME_TRY(use_log(ledger, error));
@@ -360,6 +362,8 @@ static brume_status prepare_file(const char *path, brume_ledger_mode mode, brume
 static brume_status open_file(const char *path, brume_ledger_mode mode, brume_ledger *ledger,
                               brume_error *error)
 {
+    sqlite3 *database = NULL;
+    ledger->engine = &brume_sqlite_engine;
     BRUME_TRY(prepare_file(path, mode, error));
     /* A name such as ":memory:" means a file here, and never SQLite's memory. */
     char *plain = sqlite3_mprintf("%s%s", *path == '/' ? "" : "./", path);
@@ -367,19 +371,22 @@ static brume_status open_file(const char *path, brume_ledger_mode mode, brume_le
         return brume_fail(error, BRUME_EMEMORY, NULL, "opening the ledger: out of memory");
     /* Reading opens for writing too, where possible: a write-ahead log is read through an index
      * that may have to be made. */
-    int code = sqlite3_open_v2(plain, &ledger->database,
-                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL);
+    int code =
+        sqlite3_open_v2(plain, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL);
+    ledger->store = database;
     sqlite3_free(plain);
     if (code != SQLITE_OK) {
-        if (!ledger->database)
+        if (!database)
             return brume_fail(error, BRUME_EMEMORY, NULL, "opening the ledger: out of memory");
-        return brume_store_fail(ledger, "opening the ledger", error);
+        return brume_sqlite_fail(ledger->store, "opening the ledger", error);
     }
-    sqlite3_busy_timeout(ledger->database, BRUME_STORE_BUSY_MILLISECONDS);
+    sqlite3_busy_timeout(ledger->store, BRUME_STORE_BUSY_MILLISECONDS);
+    if (!(ledger->place = strdup(sqlite3_db_filename(ledger->store, "main"))))
+        return brume_fail(error, BRUME_EMEMORY, NULL, "opening the ledger: out of memory");
     bool create = mode == BRUME_LEDGER_CREATE, empty = false;
     BRUME_TRY(check_identity(ledger, create, &empty, error)); /* before anything is changed */
     ledger->writable = mode != BRUME_LEDGER_READ;
-    if (ledger->writable && sqlite3_db_readonly(ledger->database, "main") == 1)
+    if (ledger->writable && sqlite3_db_readonly(ledger->store, "main") == 1)
         return brume_fail(error, BRUME_EDISK, "the ledger and its folder must be writable",
                           !empty && ledger->schema < BRUME_LEDGER_SCHEMA
                               ? "the ledger '%s' is of an older schema, and read-only: it cannot "
@@ -416,8 +423,10 @@ void brume_ledger_close(brume_ledger *ledger)
 {
     if (!ledger)
         return;
-    sqlite3_close_v2(ledger->database);
+    if (ledger->store)
+        ledger->engine->close(ledger->store);
     brume_ledger_end_stream(ledger);
+    free(ledger->place);
     free(ledger->mark_key);
     free(ledger->answer_secret);
     free(ledger->user);

@@ -383,8 +383,9 @@ static brume_status read_lines(const char *dataset, const char *body, brume_wind
 
 /* The pages that a statement gives (first, hash, body), checked, at the end of `runs`; in `keys`
  * (NULL: not wanted) where each begins. */
-static brume_status read_pages(brume_ledger *ledger, const char *dataset, sqlite3_stmt *statement,
-                               brume_window_runs *runs, brume_window_runs *keys, brume_error *error)
+static brume_status read_pages(brume_ledger *ledger, const char *dataset,
+                               brume_statement *statement, brume_window_runs *runs,
+                               brume_window_runs *keys, brume_error *error)
 {
     bool row = true;
     for (;;) {
@@ -398,7 +399,7 @@ static brume_status read_pages(brume_ledger *ledger, const char *dataset, sqlite
         if (strcmp(hash, brume_store_text(statement, 1)) != 0)
             return damaged(dataset, error);
         BRUME_TRY(read_lines(dataset, body, runs, error));
-        if (runs->list[before].first != sqlite3_column_int64(statement, 0))
+        if (runs->list[before].first != brume_store_int(statement, 0))
             return damaged(dataset, error);
         const brume_window_run key = {runs->list[before].first, runs->list[before].first, {0, 0}};
         if (keys && !make_room(keys, keys->count + 1))
@@ -412,7 +413,7 @@ static brume_status read_undated(brume_ledger *ledger, const char *dataset, brum
                                  brume_error *error)
 {
     brume_window_runs runs = {0};
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT first, hash, body FROM window_page WHERE dataset = ?1 "
                                   "AND first = ?2",
@@ -420,7 +421,7 @@ static brume_status read_undated(brume_ledger *ledger, const char *dataset, brum
     brume_status status = read_pages(ledger, dataset, statement, &runs, NULL, error);
     if (status == BRUME_OK)
         *spent = runs.count ? runs.list[0].spent : (brume_window_sum){0, 0};
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     brume_window_runs_free(&runs);
     return status;
 }
@@ -431,7 +432,7 @@ static brume_status read_between(brume_ledger *ledger, const char *dataset, int6
                                  int64_t last, brume_window_runs *runs, brume_window_runs *keys,
                                  brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     if (ledger->schema < 5) /* no windows yet */
         return BRUME_OK;
     BRUME_TRY(brume_store_prepare(
@@ -441,7 +442,7 @@ static brume_status read_between(brume_ledger *ledger, const char *dataset, int6
         "> ?4 AND first <= ?2), ?2) ORDER BY first",
         "tiii", dataset, first, last == INT64_MAX ? last : last + 1, BRUME_UNDATED));
     brume_status status = read_pages(ledger, dataset, statement, runs, keys, error);
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 

@@ -58,7 +58,7 @@ static brume_status add_hash(hash_list *list, const brume_journal_row *row, brum
 static brume_status read_rows(brume_ledger *ledger, const uint64_t *wanted, size_t count,
                               hash_list *list, json_t *rows, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     char previous[BRUME_DIGEST_TEXT] = "";
     brume_journal_row row = {0};
     bool more = true;
@@ -81,7 +81,7 @@ static brume_status read_rows(brume_ledger *ledger, const uint64_t *wanted, size
         }
         memcpy(previous, row.hash, sizeof previous);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     if (status == BRUME_OK && (found < count || list->count == 0))
         status = brume_fail(error, BRUME_EUNKNOWN, "'brume history' lists them",
                             "there is no row %llu in the journal",

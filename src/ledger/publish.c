@@ -9,7 +9,7 @@
 brume_status brume_ledger_recorded(brume_ledger *ledger, uint64_t id, json_t **out,
                                    brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     BRUME_TRY(brume_store_prepare(
         ledger, &statement, error,
@@ -20,17 +20,17 @@ brume_status brume_ledger_recorded(brume_ledger *ledger, uint64_t id, json_t **o
         "WHERE reservation.id = ?1 AND reservation.state = 'committed'",
         "i", (int64_t)id));
     brume_status status = brume_store_step(ledger, statement, &found, error);
-    if (status == BRUME_OK && found && sqlite3_column_int(statement, 5))
+    if (status == BRUME_OK && found && brume_store_int(statement, 5))
         status =
             brume_fail(error, BRUME_EPOLICY, "publish it without that one",
                        "charge %llu was redacted: what was asked and answered is not published",
                        (unsigned long long)id);
-    if (status == BRUME_OK && (!found || sqlite3_column_type(statement, 0) == SQLITE_NULL))
+    if (status == BRUME_OK && (!found || brume_store_null(statement, 0)))
         status = brume_fail(error, BRUME_EUNKNOWN, "'brume history' lists what was answered",
                             "charge %llu has no recorded answer", (unsigned long long)id);
     if (status == BRUME_OK) {
-        bool worded = sqlite3_column_type(statement, 3) != SQLITE_NULL;
-        *out = json_pack("{s:I,s:s,s:s,s:o}", "row", (json_int_t)sqlite3_column_int64(statement, 0),
+        bool worded = !brume_store_null(statement, 3);
+        *out = json_pack("{s:I,s:s,s:s,s:o}", "row", (json_int_t)brume_store_int(statement, 0),
                          "text", brume_store_text(statement, 1), "salt",
                          brume_store_text(statement, 2), "wording",
                          worded ? json_pack("{s:s,s:s}", "text", brume_store_text(statement, 3),
@@ -39,7 +39,7 @@ brume_status brume_ledger_recorded(brume_ledger *ledger, uint64_t id, json_t **o
         if (!*out)
             status = brume_no_memory(error, "an answer");
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 

@@ -76,7 +76,7 @@ static brume_status look_at_row(brume_ledger *ledger, const brume_journal_row *r
 static brume_status look_at_journal(brume_ledger *ledger, const char *text, json_t *found,
                                     brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     brume_journal_row row = {0};
     bool more = true;
     BRUME_TRY(brume_journal_read(ledger, 1, &statement, error));
@@ -86,14 +86,14 @@ static brume_status look_at_journal(brume_ledger *ledger, const char *text, json
         if (status == BRUME_OK && more)
             status = look_at_row(ledger, &row, text, found, error);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
 static brume_status look_at_answers(brume_ledger *ledger, const char *text, json_t *charges,
                                     brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool more = true, good = true;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT json_extract(journal.body, '$.reservation'), answer.body "
@@ -108,10 +108,10 @@ static brume_status look_at_answers(brume_ledger *ledger, const char *text, json
         json_t *answer =
             json_loads(brume_store_text(statement, 1), JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
         if (contains(answer, text))
-            good = add_place(charges, (uint64_t)sqlite3_column_int64(statement, 0), "answer");
+            good = add_place(charges, (uint64_t)brume_store_int(statement, 0), "answer");
         json_decref(answer);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status == BRUME_OK && !good ? no_memory(error) : status;
 }
 
@@ -177,14 +177,14 @@ typedef struct redacting {
 static brume_status number_of(redacting *of, const char *sql, const char *text, int64_t id,
                               int64_t *out)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     *out = 0;
     BRUME_TRY(brume_store_prepare(of->ledger, &statement, of->error, sql, "ti", text, id));
     brume_status status = brume_store_step(of->ledger, statement, &found, of->error);
     if (status == BRUME_OK && found)
-        *out = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
+        *out = brume_store_int(statement, 0);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -192,7 +192,7 @@ static brume_status number_of(redacting *of, const char *sql, const char *text, 
 static brume_status numbers_of(redacting *of, const char *sql, const char *text, int64_t id,
                                json_t *list)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool more = true;
     BRUME_TRY(brume_store_prepare(of->ledger, &statement, of->error, sql, "ti", text, id));
     brume_status status = BRUME_OK;
@@ -202,13 +202,12 @@ static brume_status numbers_of(redacting *of, const char *sql, const char *text,
             break;
         bool known = false;
         for (size_t i = 0; i < json_array_size(list); i++)
-            known = known || json_integer_value(json_array_get(list, i)) ==
-                                 sqlite3_column_int64(statement, 0);
-        if (!known &&
-            json_array_append_new(list, json_integer(sqlite3_column_int64(statement, 0))) != 0)
+            known = known ||
+                    json_integer_value(json_array_get(list, i)) == brume_store_int(statement, 0);
+        if (!known && json_array_append_new(list, json_integer(brume_store_int(statement, 0))) != 0)
             status = no_memory(of->error);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -217,7 +216,7 @@ static brume_status restate(redacting *of, uint64_t id)
 {
     static const char *const texts[] = {"sql", "typed", "events", "answer_key", "answer_hash"};
     json_t *body = NULL;
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     char left[BRUME_DIGEST_TEXT];
     BRUME_TRY(brume_journal_body(of->ledger, id, &body, of->error));
@@ -246,7 +245,7 @@ static brume_status restate(redacting *of, uint64_t id)
              0 ||
          json_array_append_new(of->restated, json_string(text)) != 0))
         status = no_memory(of->error);
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     free(text);
     return status;
 }
@@ -392,31 +391,6 @@ static brume_status redact_now(redacting *of)
     return BRUME_OK;
 }
 
-/* The log into the file, all of it; EDISK while somebody else reads an older state. */
-static brume_status empty_log(brume_ledger *ledger, brume_error *error)
-{
-    sqlite3_stmt *statement = NULL;
-    bool row = false;
-    BRUME_TRY(
-        brume_store_prepare(ledger, &statement, error, "PRAGMA wal_checkpoint(TRUNCATE)", ""));
-    brume_status status = brume_store_step(ledger, statement, &row, error);
-    if (status == BRUME_OK && (!row || sqlite3_column_int64(statement, 0) != 0))
-        status = brume_fail(error, BRUME_EDISK,
-                            "end other programs that use the ledger, and do it again: it finishes",
-                            "the texts are redacted, and still in the ledger's log: somebody is "
-                            "reading it");
-    sqlite3_finalize(statement);
-    return status;
-}
-
-/* Every page anew, without what was deleted from it. */
-static brume_status write_anew(brume_ledger *ledger, brume_error *error)
-{
-    BRUME_TRY(empty_log(ledger, error));
-    BRUME_TRY(brume_store_run(ledger, "VACUUM", "writing the ledger anew", error));
-    return empty_log(ledger, error);
-}
-
 brume_status brume_ledger_redact(brume_ledger *ledger, const brume_redaction *wanted,
                                  size_t *redacted, brume_error *error)
 {
@@ -426,10 +400,9 @@ brume_status brume_ledger_redact(brume_ledger *ledger, const brume_redaction *wa
                     .rows = json_array(),
                     .restated = json_array(),
                     .error = error};
-    brume_status status =
-        of.charges && of.rows && of.restated
-            ? brume_store_run(ledger, "PRAGMA secure_delete = ON", "writing the ledger", error)
-            : no_memory(error);
+    brume_status status = of.charges && of.rows && of.restated
+                              ? ledger->engine->prepare_purge(ledger->store, error)
+                              : no_memory(error);
     if (status == BRUME_OK)
         status = brume_store_begin(ledger, error);
     if (status == BRUME_OK) {
@@ -444,7 +417,7 @@ brume_status brume_ledger_redact(brume_ledger *ledger, const brume_redaction *wa
     json_decref(of.rows);
     json_decref(of.restated);
     BRUME_TRY(status);
-    BRUME_TRY(write_anew(ledger, error));
+    BRUME_TRY(ledger->engine->purge(ledger->store, error));
     *redacted = count;
     return BRUME_OK;
 }

@@ -55,12 +55,12 @@ static brume_status is_known(brume_ledger *ledger, const brume_registration *new
                              brume_error *error)
 {
     bool insists = new->new_budget && !is_public(new);
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT 1 FROM dataset WHERE name = ?1 OR source = ?2", "tt",
                                   new->name, insists ? "" : new->source));
     brume_status status = brume_store_step(ledger, statement, known, error);
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     brume_mark_list marks = all_marks_of(new);
     if (status == BRUME_OK && !*known)
         status = brume_mark_conflicts(ledger, is_public(new), insists, &marks, known, error);

@@ -349,7 +349,7 @@ brume_status brume_ledger_reserve(brume_ledger *ledger, const brume_reservation 
 static brume_status open_reservation(brume_ledger *ledger, uint64_t id, char **answer_key,
                                      brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     BRUME_TRY(brume_store_prepare(
         ledger, &statement, error,
@@ -360,7 +360,7 @@ static brume_status open_reservation(brume_ledger *ledger, uint64_t id, char **a
                             (unsigned long long)id);
     if (status == BRUME_OK && !(*answer_key = strdup(brume_store_text(statement, 0))))
         status = out_of_memory(error);
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -489,7 +489,7 @@ brume_status brume_ledger_fail(brume_ledger *ledger, uint64_t id, brume_status r
 brume_status brume_ledger_reserved_at(brume_ledger *ledger, uint64_t id, char when[BRUME_WHEN_TEXT],
                                       brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     brume_journal_row row;
     bool found = false;
     BRUME_TRY(brume_journal_read(ledger, id, &statement, error));
@@ -499,7 +499,7 @@ brume_status brume_ledger_reserved_at(brume_ledger *ledger, uint64_t id, char wh
                             "a reservation is not in the journal");
     if (status == BRUME_OK)
         snprintf(when, BRUME_WHEN_TEXT, "%s", row.time);
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -526,7 +526,7 @@ static brume_status recall_by(brume_ledger *ledger, const char *where, const cha
                               const char *other, json_t **answer, char *when, brume_error *error)
 {
     char select[512];
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     json_t *result = NULL;
     snprintf(select, sizeof select, "SELECT committed, body, %s FROM answer WHERE %s",
@@ -535,13 +535,13 @@ static brume_status recall_by(brume_ledger *ledger, const char *where, const cha
     brume_status status = brume_store_step(ledger, statement, &found, error);
     if (status == BRUME_OK && found) {
         const char *text = brume_store_text(statement, 1);
-        uint64_t committed = (uint64_t)sqlite3_column_int64(statement, 0);
+        uint64_t committed = (uint64_t)brume_store_int(statement, 0);
         status = check_answer(ledger, committed, brume_store_text(statement, 2), text, when, error);
         if (status == BRUME_OK &&
             !(result = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL)))
             status = brume_fail(error, BRUME_EDAMAGED, NULL, "a recorded answer cannot be read");
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     if (status == BRUME_OK)
         *answer = result;
     return status;
@@ -565,7 +565,7 @@ brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key, j
 static brume_status read_charged(brume_ledger *ledger, uint64_t id, json_t *names,
                                  brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT dataset FROM charge WHERE reservation = ?1 ORDER BY 1",
@@ -577,14 +577,14 @@ static brume_status read_charged(brume_ledger *ledger, uint64_t id, json_t *name
         else
             status = brume_store_step(ledger, statement, &found, error);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
 /* The key of a reservation's answer; EUNKNOWN. */
 static brume_status find_key(brume_ledger *ledger, uint64_t id, char **key, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT answer_key FROM reservation WHERE id = ?1", "i",
@@ -595,7 +595,7 @@ static brume_status find_key(brume_ledger *ledger, uint64_t id, char **key, brum
                             "there is no charge %llu", (unsigned long long)id);
     if (status == BRUME_OK && !(*key = strdup(brume_store_text(statement, 0))))
         status = brume_no_memory(error, "an answer");
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 

@@ -70,13 +70,13 @@ typedef struct series_note {
 } series_note;
 
 /* A recorded text, after comparing it with its journal. */
-static brume_status check_note(brume_ledger *ledger, sqlite3_stmt *row, series_note *note,
+static brume_status check_note(brume_ledger *ledger, brume_statement *row, series_note *note,
                                brume_error *error)
 {
     char hash[BRUME_DIGEST_TEXT];
     json_t *body = NULL;
     const char *text = brume_store_text(row, 2);
-    note->row = (uint64_t)sqlite3_column_int64(row, 0);
+    note->row = (uint64_t)brume_store_int(row, 0);
     BRUME_TRY(brume_salted_digest(brume_store_text(row, 1), text, hash, error));
     BRUME_TRY(brume_journal_body(ledger, note->row, &body, error));
     const char *recorded = json_string_value(json_object_get(body, "answer_hash"));
@@ -92,7 +92,7 @@ static brume_status check_note(brume_ledger *ledger, sqlite3_stmt *row, series_n
 static brume_status read_note(brume_ledger *ledger, const char *key, series_note *out,
                               brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     char keyed[BRUME_DIGEST_TEXT];
     series_note note = {0};
@@ -106,7 +106,7 @@ static brume_status read_note(brume_ledger *ledger, const char *key, series_note
     brume_status status = brume_store_step(ledger, statement, &found, error);
     if (status == BRUME_OK && found)
         status = check_note(ledger, statement, &note, error);
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     if (status == BRUME_OK)
         *out = note;
     return status;
@@ -117,7 +117,7 @@ static brume_status read_note(brume_ledger *ledger, const char *key, series_note
 /* How many charges were redacted, which may have been series. */
 static brume_status count_redacted(brume_ledger *ledger, uint64_t *out, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT sum(json_array_length(body, '$.charges')) FROM journal "
@@ -125,8 +125,8 @@ static brume_status count_redacted(brume_ledger *ledger, uint64_t *out, brume_er
                                   ""));
     brume_status status = brume_store_step(ledger, statement, &found, error);
     if (status == BRUME_OK)
-        *out = found ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
-    sqlite3_finalize(statement);
+        *out = found ? (uint64_t)brume_store_int(statement, 0) : 0;
+    brume_store_finish(statement);
     return status;
 }
 
@@ -232,14 +232,14 @@ static brume_status damaged_points(const char *name, brume_error *error)
 static brume_status check_last(brume_ledger *ledger, const char *name, uint64_t id, uint64_t last,
                                brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT 1 FROM journal WHERE id > ?2 AND kind = 'note' AND "
                                   "json_extract(body, '$.reservation') = ?1 LIMIT 1",
                                   "ii", (int64_t)id, (int64_t)last));
     brume_status status = brume_store_step(ledger, statement, &found, error);
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status == BRUME_OK && found ? damaged_points(name, error) : status;
 }
 
@@ -275,7 +275,7 @@ static brume_status read_points(brume_ledger *ledger, const char *name, uint64_t
 static brume_status is_taken_back(brume_ledger *ledger, const char *dataset, uint64_t id, bool *out,
                                   brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_store_prepare(
         ledger, &statement, error,
         "SELECT 1 FROM journal WHERE id > ?2 AND kind = 'amend' AND "
@@ -284,7 +284,7 @@ static brume_status is_taken_back(brume_ledger *ledger, const char *dataset, uin
         "json_extract(one.value, '$.append_only') = 1) LIMIT 1",
         "ti", dataset, (int64_t)id));
     brume_status status = brume_store_step(ledger, statement, out, error);
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -352,7 +352,7 @@ static brume_status read_now(brume_ledger *ledger, const char *name, json_t **se
 static brume_status read_series(brume_ledger *ledger, const char *name, json_t **series,
                                 json_t *points, brume_error *error)
 {
-    BRUME_TRY(brume_store_run(ledger, "BEGIN", "reading the ledger", error));
+    BRUME_TRY(brume_store_begin_reading(ledger, error));
     brume_status status = read_now(ledger, name, series, points, error);
     brume_store_undo(ledger);
     return status;

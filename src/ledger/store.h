@@ -1,18 +1,58 @@
-/* The SQLite file under the ledger: transactions and statements (open.c opens it).
+/* What is under the ledger: transactions and statements, in an engine that keeps tables.
  *
- * Nothing outside src/ledger includes this. */
+ * All of the ledger's SQL goes through here, in words that every engine of brume_store_engine
+ * reads. The code that computes charges does not know which one it is. Nothing outside src/ledger
+ * includes this. */
 #ifndef BRUME_LEDGER_STORE_H
 #define BRUME_LEDGER_STORE_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sqlite3.h>
 #include <sys/stat.h>
 
 #include "ledger/ledger.h"
 
+/* A statement with its values, and the row that it stands on. */
+typedef struct brume_statement {
+    const struct brume_store_engine *engine; /* what it has of its own follows */
+} brume_statement;
+
+/* A value of a statement: a text (NULL: none), or a number where `is_text` is false. */
+typedef struct brume_store_value {
+    bool is_text;
+    const char *text;
+    int64_t number;
+} brume_store_value;
+
+/* An engine. `store` is what it opened. */
+typedef struct brume_store_engine {
+    void (*close)(void *store);
+    brume_status (*run)(void *store, const char *sql, const char *doing, brume_error *error);
+    /* Take the lock of those who write; what is read after it is what the last of them committed.
+     */
+    brume_status (*begin)(void *store, brume_error *error);
+    /* See the tables at one moment until `undo`. */
+    brume_status (*begin_reading)(void *store, brume_error *error);
+    /* Durable once it returns BRUME_OK. */
+    brume_status (*commit)(void *store, brume_error *error);
+    void (*undo)(void *store);
+    brume_status (*prepare)(void *store, const char *sql, const brume_store_value *values,
+                            size_t count, brume_statement **out, brume_error *error);
+    brume_status (*step)(void *store, brume_statement *statement, bool *row, brume_error *error);
+    const char *(*text)(brume_statement *statement, int column); /* NULL: nothing */
+    int (*columns)(brume_statement *statement);
+    void (*finish)(brume_statement *statement);
+    /* What it finds damaged of its own, apart from what brume wrote. */
+    brume_status (*check)(void *store, brume_error *error);
+    /* Before texts are taken out, and after that was committed: nothing of them stays. */
+    brume_status (*prepare_purge)(void *store, brume_error *error);
+    brume_status (*purge)(void *store, brume_error *error);
+} brume_store_engine;
+
 struct brume_ledger {
-    sqlite3 *database;
+    const brume_store_engine *engine;
+    void *store;
+    char *place; /* the file's path as the engine opened it */
     bool writable;
     int schema;                      /* of the file: 1 to BRUME_LEDGER_SCHEMA */
     char *mark_key;                  /* NULL until a mark is hashed */
@@ -30,9 +70,13 @@ enum { BRUME_LEDGER_SCHEMA = 5, BRUME_LEDGER_APPLICATION = 0x6272756d /* "brum" 
 /* How long a process waits for another one that holds the ledger. */
 enum { BRUME_STORE_BUSY_MILLISECONDS = 30000 };
 
-/* Turn SQLite's complaint into a status; `doing` says what was being done. */
-BRUME_MUST_USE brume_status brume_store_fail(brume_ledger *ledger, const char *doing,
-                                             brume_error *error);
+/* The engine of ledgers that are SQLite files; what it opens is a sqlite3. */
+extern const brume_store_engine brume_sqlite_engine;
+struct sqlite3;
+
+/* Turn SQLite's last complaint into a status; `doing` says what was being done. */
+BRUME_MUST_USE brume_status brume_sqlite_fail(struct sqlite3 *database, const char *doing,
+                                              brume_error *error);
 
 /* Run SQL without results. */
 BRUME_MUST_USE brume_status brume_store_run(brume_ledger *ledger, const char *sql,
@@ -45,6 +89,7 @@ BRUME_MUST_USE brume_status brume_store_check_names(const struct stat *file, bru
 /* Take the write lock and begin; commit durably; or undo. Undo never fails visibly: what it undoes
  * is undone by the file's recovery at the latest. */
 BRUME_MUST_USE brume_status brume_store_begin(brume_ledger *ledger, brume_error *error);
+BRUME_MUST_USE brume_status brume_store_begin_reading(brume_ledger *ledger, brume_error *error);
 BRUME_MUST_USE brume_status brume_store_commit(brume_ledger *ledger, brume_error *error);
 void brume_store_undo(brume_ledger *ledger);
 
@@ -56,21 +101,29 @@ void brume_ledger_end_stream(brume_ledger *ledger);
 void brume_stream_left(brume_ledger *ledger, uint64_t *id, uint64_t *asked, uint64_t *hits);
 
 /* Prepare and bind: `types` has one letter per argument, 't' text (const char *, NULL allowed),
- * 'i' integer (int64_t). */
-BRUME_MUST_USE brume_status brume_store_prepare(brume_ledger *ledger, sqlite3_stmt **out,
+ * 'i' integer (int64_t). The statement has ?1 for the first. */
+BRUME_MUST_USE brume_status brume_store_prepare(brume_ledger *ledger, brume_statement **out,
                                                 brume_error *error, const char *sql,
                                                 const char *types, ...);
 
-/* Prepare, bind, run to the end, finalize. */
+/* Prepare, bind, run to the end, finish. */
 BRUME_MUST_USE brume_status brume_store_execute(brume_ledger *ledger, brume_error *error,
                                                 const char *sql, const char *types, ...);
 
 /* Step: *row says whether there is one. */
-BRUME_MUST_USE brume_status brume_store_step(brume_ledger *ledger, sqlite3_stmt *statement,
+BRUME_MUST_USE brume_status brume_store_step(brume_ledger *ledger, brume_statement *statement,
                                              bool *row, brume_error *error);
 
 /* Text of a column; "" for NULL. Valid until the next step. */
-const char *brume_store_text(sqlite3_stmt *statement, int column);
+const char *brume_store_text(brume_statement *statement, int column);
+
+/* A column as a number, 0 for NULL; is it NULL; and how many there are. */
+int64_t brume_store_int(brume_statement *statement, int column);
+bool brume_store_null(brume_statement *statement, int column);
+int brume_store_columns(brume_statement *statement);
+
+/* NULL is allowed. */
+void brume_store_finish(brume_statement *statement);
 
 /* What the ledger knows and shows nobody: keys, passwords of servers, hashes of tokens.
  *

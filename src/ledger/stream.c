@@ -28,13 +28,13 @@
 
 static brume_status check_open(brume_ledger *ledger, uint64_t id, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT 1 FROM reservation WHERE id=?1 AND state='reserved'", "i",
                                   (int64_t)id));
     brume_status status = brume_store_step(ledger, statement, &found, error);
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     if (status == BRUME_OK && !found)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "no open reservation %llu",
                           (unsigned long long)id);
@@ -81,8 +81,7 @@ static uint64_t check_of(const stream_note *note)
 static int open_note(const brume_ledger *ledger, bool to_write)
 {
     char path[4096];
-    int length =
-        snprintf(path, sizeof path, "%s.stream", sqlite3_db_filename(ledger->database, "main"));
+    int length = snprintf(path, sizeof path, "%s.stream", ledger->place);
     if (length < 0 || (size_t)length >= sizeof path) {
         errno = ENAMETOOLONG;
         return -1;
@@ -94,14 +93,14 @@ static int open_note(const brume_ledger *ledger, bool to_write)
 /* The beginning of the hash of a row of the journal; 0: there is no such row. */
 static brume_status find_mark(brume_ledger *ledger, uint64_t id, uint64_t *mark, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT substr(hash, 1, 16) FROM journal WHERE id = ?1", "i",
                                   (int64_t)id));
     brume_status status = brume_store_step(ledger, statement, &found, error);
     *mark = found ? strtoull(brume_store_text(statement, 0), NULL, 16) : 0;
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -151,7 +150,7 @@ void brume_stream_left(brume_ledger *ledger, uint64_t *id, uint64_t *asked, uint
 static brume_status asked_so_far(brume_ledger *ledger, uint64_t id, uint64_t *asked,
                                  brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     BRUME_TRY(brume_store_prepare(
         ledger, &statement, error,
@@ -159,8 +158,8 @@ static brume_status asked_so_far(brume_ledger *ledger, uint64_t id, uint64_t *as
         "json_valid(body) AND json_extract(body, '$.reservation') = ?1 ORDER BY id DESC LIMIT 1",
         "i", (int64_t)id));
     brume_status status = brume_store_step(ledger, statement, &found, error);
-    *asked = found ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
-    sqlite3_finalize(statement);
+    *asked = found ? (uint64_t)brume_store_int(statement, 0) : 0;
+    brume_store_finish(statement);
     return status;
 }
 
@@ -255,7 +254,7 @@ static held_file *find_file(const char *path)
 
 static brume_status take(brume_ledger *ledger, brume_error *error)
 {
-    held_file *file = find_file(sqlite3_db_filename(ledger->database, "main"));
+    held_file *file = find_file(ledger->place);
     if (!file)
         return brume_fail(error, BRUME_EDISK, NULL, "cannot lock the ledger: %s", strerror(errno));
     if (file->taken || flock(file->file, LOCK_EX | LOCK_NB) != 0) {

@@ -27,7 +27,7 @@ static usage *known;
 static usage *find_usage(const brume_ledger *ledger)
 {
     struct stat about;
-    if (stat(sqlite3_db_filename(ledger->database, "main"), &about) != 0)
+    if (stat(ledger->place, &about) != 0)
         return NULL;
     for (usage *one = known; one; one = one->next)
         if (one->device == about.st_dev && one->number == about.st_ino &&
@@ -59,7 +59,7 @@ const char *brume_ledger_acts_for(const brume_ledger *ledger)
 
 brume_status brume_ledger_bytes(brume_ledger *ledger, uint64_t *bytes, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     if (!ledger->user)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "bytes of the ledger of nobody");
@@ -71,12 +71,12 @@ brume_status brume_ledger_bytes(brume_ledger *ledger, uint64_t *bytes, brume_err
     if (status == BRUME_OK)
         status = brume_store_step(ledger, statement, &found, error);
     if (status == BRUME_OK && found) {
-        mine->bytes += (uint64_t)sqlite3_column_int64(statement, 0);
-        mine->last = sqlite3_column_int64(statement, 1);
+        mine->bytes += (uint64_t)brume_store_int(statement, 0);
+        mine->last = brume_store_int(statement, 1);
     }
     if (status == BRUME_OK)
         *bytes = mine->bytes;
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     pthread_mutex_unlock(&known_lock);
     return status;
 }

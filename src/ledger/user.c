@@ -256,11 +256,12 @@ static void user_secrets(const char *user, char hash[BRUME_USER_SECRET],
     snprintf(verifier, BRUME_USER_SECRET, "verifier of %s", user);
 }
 
-static brume_status read_columns(sqlite3_stmt *statement, brume_user_row *out, brume_error *error)
+static brume_status read_columns(brume_statement *statement, brume_user_row *out,
+                                 brume_error *error)
 {
-    brume_user_row row = {BRUME_ROLE_NONE, sqlite3_column_int64(statement, 1),
-                          (uint64_t)sqlite3_column_int64(statement, 2),
-                          (uint64_t)sqlite3_column_int64(statement, 3),
+    brume_user_row row = {BRUME_ROLE_NONE, brume_store_int(statement, 1),
+                          (uint64_t)brume_store_int(statement, 2),
+                          (uint64_t)brume_store_int(statement, 3),
                           strcmp(brume_store_text(statement, 4), "removed") == 0};
     if (brume_role_parse(brume_store_text(statement, 0), &row.role, NULL) != BRUME_OK)
         return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
@@ -273,7 +274,7 @@ static brume_status read_columns(sqlite3_stmt *statement, brume_user_row *out, b
 static brume_status user_read(brume_ledger *ledger, const char *name, brume_user_row *out,
                               bool *found, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     *found = false;
     if (ledger->schema < 4)
         return BRUME_OK;
@@ -283,7 +284,7 @@ static brume_status user_read(brume_ledger *ledger, const char *name, brume_user
     brume_status status = brume_store_step(ledger, statement, found, error);
     if (status == BRUME_OK && *found)
         status = read_columns(statement, out, error);
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -323,7 +324,7 @@ static brume_status make_user(const char *name, const brume_user_row *row,
 static brume_status find_hash(brume_ledger *ledger, const char *hash,
                               char name[BRUME_MOST_USER_NAME + 1], brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT user.name, secret.value FROM user JOIN secret ON "
                                   "secret.name = 'token of ' || user.name",
@@ -336,7 +337,7 @@ static brume_status find_hash(brume_ledger *ledger, const char *hash,
         if (status == BRUME_OK && row && token_hash_equal(hash, brume_store_text(statement, 1)))
             snprintf(name, BRUME_MOST_USER_NAME + 1, "%s", brume_store_text(statement, 0));
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -713,7 +714,7 @@ static json_t *time_to_json(int64_t seconds)
 static brume_status add_allotments(brume_ledger *ledger, const char *user, json_t *list,
                                    brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool row = true;
     BRUME_TRY(brume_store_prepare(
         ledger, &statement, error,
@@ -727,7 +728,7 @@ static brume_status add_allotments(brume_ledger *ledger, const char *user, json_
                                             "filter", brume_store_text(statement, 1))) != 0)
             status = out_of_room(error);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 
@@ -752,7 +753,7 @@ static brume_status add_user(brume_ledger *ledger, const char *name, int64_t now
 
 static brume_status list_users(brume_ledger *ledger, int64_t now, json_t *users, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool row = true;
     BRUME_TRY(
         brume_store_prepare(ledger, &statement, error, "SELECT name FROM user ORDER BY name", ""));
@@ -762,7 +763,7 @@ static brume_status list_users(brume_ledger *ledger, int64_t now, json_t *users,
         if (status == BRUME_OK && row)
             status = add_user(ledger, brume_store_text(statement, 0), now, users, error);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status;
 }
 

@@ -219,15 +219,15 @@ static brume_status differs(const char *table, brume_error *error)
                       "the table of %s is not what the journal says", table);
 }
 
-static bool same_member(const json_t *object, const char *key, sqlite3_stmt *row, int column)
+static bool same_member(const json_t *object, const char *key, brume_statement *row, int column)
 {
     const json_t *value = json_object_get(object, key);
     if (json_is_integer(value))
-        return json_integer_value(value) == sqlite3_column_int64(row, column);
+        return json_integer_value(value) == brume_store_int(row, column);
     return value && strcmp(json_string_value(value), brume_store_text(row, column)) == 0;
 }
 
-static bool is_user(const brume_user_replay *all, sqlite3_stmt *row)
+static bool is_user(const brume_user_replay *all, brume_statement *row)
 {
     static const char *const keys[] = {"role", "expires", "issued", "changed", "state"};
     const json_t *user = json_object_get(all->users, brume_store_text(row, 0));
@@ -237,7 +237,7 @@ static bool is_user(const brume_user_replay *all, sqlite3_stmt *row)
     return good;
 }
 
-static bool is_allotment(const brume_user_replay *all, sqlite3_stmt *row)
+static bool is_allotment(const brume_user_replay *all, brume_statement *row)
 {
     char key[KEY];
     make_key(brume_store_text(row, 0), brume_store_text(row, 1), key);
@@ -247,17 +247,17 @@ static bool is_allotment(const brume_user_replay *all, sqlite3_stmt *row)
 }
 
 /* Of somebody who was not removed; sqlite gives each name once. */
-static bool is_token(const brume_user_replay *all, sqlite3_stmt *row)
+static bool is_token(const brume_user_replay *all, brume_statement *row)
 {
     return active_user(all, brume_store_text(row, 0)) != NULL;
 }
 
 static brume_status compare_rows(brume_ledger *ledger, const brume_user_replay *all,
                                  const char *sql,
-                                 bool (*is_right)(const brume_user_replay *, sqlite3_stmt *),
+                                 bool (*is_right)(const brume_user_replay *, brume_statement *),
                                  size_t expected, const char *name, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error, sql, ""));
     size_t rows = 0;
     bool more = true;
@@ -268,7 +268,7 @@ static brume_status compare_rows(brume_ledger *ledger, const brume_user_replay *
         if (status == BRUME_OK && more && !is_right(all, statement))
             status = differs(name, error);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     return status == BRUME_OK && rows != expected ? differs(name, error) : status;
 }
 
@@ -794,7 +794,7 @@ static brume_status replay_row(replay *all, const brume_journal_row *row, brume_
 
 static brume_status replay_journal(brume_ledger *ledger, replay *all, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_journal_read(ledger, 1, &statement, error));
     brume_journal_row row = {0};
     bool more = true;
@@ -804,7 +804,7 @@ static brume_status replay_journal(brume_ledger *ledger, replay *all, brume_erro
         if (status == BRUME_OK && more)
             status = replay_row(all, &row, error);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     if (status == BRUME_OK && all->rows == 0)
         return broken(1, "missing", error);
     const char *first = status == BRUME_OK ? json_object_iter_key(json_object_iter(all->restated))
@@ -816,7 +816,7 @@ static brume_status replay_journal(brume_ledger *ledger, replay *all, brume_erro
 
 /* ---- comparing ---- */
 
-typedef brume_status (*compare_row)(const replay *all, sqlite3_stmt *row, brume_error *error);
+typedef brume_status (*compare_row)(const replay *all, brume_statement *row, brume_error *error);
 
 static bool same(const json_t *object, const char *key, const char *text)
 {
@@ -829,20 +829,20 @@ static bool same_number(const json_t *object, const char *key, int64_t number)
     return json_integer_value(json_object_get(object, key)) == number;
 }
 
-static brume_status compare_dataset(const replay *all, sqlite3_stmt *row, brume_error *error)
+static brume_status compare_dataset(const replay *all, brume_statement *row, brume_error *error)
 {
     const json_t *dataset = json_object_get(all->datasets, brume_store_text(row, 0));
     if (same(dataset, "source", brume_store_text(row, 1)) &&
-        same_number(dataset, "registered", sqlite3_column_int64(row, 2)) &&
+        same_number(dataset, "registered", brume_store_int(row, 2)) &&
         same(dataset, "data_version", brume_store_text(row, 3)) &&
         same(dataset, "filter", brume_store_text(row, 4)) &&
-        same_number(dataset, "last", sqlite3_column_int64(row, 5)) &&
-        same_number(dataset, "queries", sqlite3_column_int64(row, 6)))
+        same_number(dataset, "last", brume_store_int(row, 5)) &&
+        same_number(dataset, "queries", brume_store_int(row, 6)))
         return BRUME_OK;
     return differs("datasets", error);
 }
 
-static brume_status compare_reservation(const replay *all, sqlite3_stmt *row, brume_error *error)
+static brume_status compare_reservation(const replay *all, brume_statement *row, brume_error *error)
 {
     const json_t *reservation = json_object_get(all->reservations, brume_store_text(row, 0));
     if (same(reservation, "answer_key", brume_store_text(row, 1)) &&
@@ -851,26 +851,25 @@ static brume_status compare_reservation(const replay *all, sqlite3_stmt *row, br
     return differs("reservations", error);
 }
 
-static brume_status compare_charge(const replay *all, sqlite3_stmt *row, brume_error *error)
+static brume_status compare_charge(const replay *all, brume_statement *row, brume_error *error)
 {
     char key[512];
-    snprintf(key, sizeof key, "%lld %.400s", (long long)sqlite3_column_int64(row, 1),
+    snprintf(key, sizeof key, "%lld %.400s", (long long)brume_store_int(row, 1),
              brume_store_text(row, 0));
     return json_object_get(all->charges, key) ? BRUME_OK : differs("charges", error);
 }
 
-static brume_status compare_answer(const replay *all, sqlite3_stmt *row, brume_error *error)
+static brume_status compare_answer(const replay *all, brume_statement *row, brume_error *error)
 {
     const json_t *answer = json_object_get(all->answers, brume_store_text(row, 0));
     char hash[BRUME_DIGEST_TEXT];
     BRUME_TRY(brume_salted_digest(brume_store_text(row, 3), brume_store_text(row, 2), hash, error));
-    if (same(answer, "hash", hash) &&
-        same_number(answer, "committed", sqlite3_column_int64(row, 1)))
+    if (same(answer, "hash", hash) && same_number(answer, "committed", brume_store_int(row, 1)))
         return BRUME_OK;
     return differs("answers", error);
 }
 
-static brume_status compare_wording(const replay *all, sqlite3_stmt *row, brume_error *error)
+static brume_status compare_wording(const replay *all, brume_statement *row, brume_error *error)
 {
     char hash[BRUME_DIGEST_TEXT];
     BRUME_TRY(brume_salted_digest(brume_store_text(row, 1), brume_store_text(row, 2), hash, error));
@@ -900,7 +899,7 @@ static bool same_runs(const brume_window_runs *pages, const brume_window_runs *r
 
 static brume_status compare_windows(brume_ledger *ledger, const replay *all, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool more = true, known = true;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT DISTINCT dataset FROM window_page", ""));
@@ -913,7 +912,7 @@ static brume_status compare_windows(brume_ledger *ledger, const replay *all, bru
         for (const window_replay *one = all->windows; one; one = one->next)
             known = known || strcmp(one->dataset, brume_store_text(statement, 0)) == 0;
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     if (status == BRUME_OK && !known)
         return differs("windows", error);
     for (const window_replay *one = all->windows; status == BRUME_OK && one; one = one->next) {
@@ -934,7 +933,7 @@ static brume_status compare_table(brume_ledger *ledger, const replay *all, const
                                   compare_row compare, const char *name, const json_t *expected,
                                   brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error, sql, ""));
     size_t rows = 0;
     bool more = true;
@@ -946,7 +945,7 @@ static brume_status compare_table(brume_ledger *ledger, const replay *all, const
             status = compare(all, statement, error);
         }
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     if (status == BRUME_OK && rows != json_object_size(expected))
         return differs(name, error);
     return status;
@@ -972,23 +971,9 @@ static brume_status compare_tables(brume_ledger *ledger, const replay *all, brum
     return compare_windows(ledger, all, error);
 }
 
-/* SQLite's own check of pages and indexes. */
-static brume_status check_file(brume_ledger *ledger, brume_error *error)
-{
-    sqlite3_stmt *statement = NULL;
-    bool row = false;
-    BRUME_TRY(brume_store_prepare(ledger, &statement, error, "PRAGMA integrity_check(1)", ""));
-    brume_status status = brume_store_step(ledger, statement, &row, error);
-    if (status == BRUME_OK && (!row || strcmp(brume_store_text(statement, 0), "ok") != 0))
-        status = brume_fail(error, BRUME_EDAMAGED, "restore a copy and check it against an export",
-                            "the ledger's file is damaged");
-    sqlite3_finalize(statement);
-    return status;
-}
-
 static brume_status verify_snapshot(brume_ledger *ledger, replay *all, brume_error *error)
 {
-    BRUME_TRY(check_file(ledger, error));
+    BRUME_TRY(ledger->engine->check(ledger->store, error));
     BRUME_TRY(replay_journal(ledger, all, error));
     BRUME_TRY(brume_journal_check_head(ledger, error));
     BRUME_TRY(compare_tables(ledger, all, error));
@@ -1034,7 +1019,7 @@ brume_status brume_ledger_verify(brume_ledger *ledger, brume_ledger_report *repo
                                  brume_error *error)
 {
     /* One read transaction: journal and tables are seen at one moment. */
-    BRUME_TRY(brume_store_run(ledger, "BEGIN", "reading the ledger", error));
+    BRUME_TRY(brume_store_begin_reading(ledger, error));
     brume_status status = brume_verify_now(ledger, report, error);
     brume_store_undo(ledger);
     return status;

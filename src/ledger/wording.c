@@ -50,7 +50,7 @@ brume_status brume_wording_keep(brume_ledger *ledger, uint64_t reservation, cons
 static brume_status read_row(brume_ledger *ledger, uint64_t reservation, const char *digest,
                              json_t **out, brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    brume_statement *statement = NULL;
     bool found = false;
     char hash[BRUME_DIGEST_TEXT];
     json_t *made = NULL;
@@ -65,7 +65,7 @@ static brume_status read_row(brume_ledger *ledger, uint64_t reservation, const c
             (strcmp(hash, digest) != 0 || !(made = json_loads(text, JSON_ALLOW_NUL, NULL))))
             status = damaged(reservation, error);
     }
-    sqlite3_finalize(statement);
+    brume_store_finish(statement);
     if (status == BRUME_OK)
         *out = made;
     return status;
