@@ -1,3 +1,3 @@
 """The version, from the file VERSION of the repository; a test compares them."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"

@@ -99,6 +99,41 @@ def no_function_has_left_a_library_and_new_ones_are_listed():
         check(not exported - listed, f"add to {path}: {sorted(exported - listed)}")
 
 
+def layouts(options=()):
+    """'struct.member offset' and 'struct size' of all public structs, 'enum.NAME value' of enums, by the
+    compiler's debugging information."""
+    text = "".join(f"#include <{os.path.relpath(path, os.path.join(source, 'include'))}>\n" for path in headers)
+    compiled = os.path.join(stage, "layouts.o")
+    run("cc", "-std=c11", "-g", "-fno-eliminate-unused-debug-types", f"-I{os.path.dirname(os.path.dirname(installed('brume.h')))}",
+        *options, "-x", "c", "-c", "-", "-o", compiled, input=text)
+    dump = run("readelf", "--wide", "--debug-dump=info", compiled, environment={"LC_ALL": "C"})
+    named, inside = set(), {}  # INSIDE: the names of the DIEs that are open, by depth
+    for die in re.split(r"^ *<(?=[0-9a-f]+><[0-9a-f]+>: Abbrev Number)", dump, flags=re.M)[1:]:
+        depth, kind = re.match(r"([0-9a-f]+)>.*?\((DW_TAG_\w+)\)|([0-9a-f]+)>", die).group(1, 2)
+        if not depth:
+            continue  # the end of a list
+        depth = int(depth, 16)
+        said = dict(re.findall(r"DW_AT_(\w+) *: (?:\(\w+\) *)?(?:\(.*?\): )?(.*?)\s*$", die, re.M))
+        name = said.get("name", "")
+        above = inside.get(depth - 1, "") if kind in ("DW_TAG_member", "DW_TAG_enumerator") else ""
+        inside[depth] = name
+        if kind == "DW_TAG_structure_type" and name.startswith("brume_") and "byte_size" in said:
+            named.add(f"{name} {int(said['byte_size'], 0)}")
+        elif above.startswith("brume_"):
+            value = said.get("data_member_location", said.get("const_value", "0"))
+            named.add(f"{above}.{name} {int(value, 0)}")
+    return named
+
+
+def no_struct_has_changed_and_new_ones_are_listed():
+    path = os.path.join(source, "tests/package/libbrume.layouts")
+    listed, there = set(open(path, encoding="utf-8").read().splitlines()), layouts()
+    check(not listed - there, f"moved or gone: {sorted(listed - there)}: programs that were built before break, and "
+          "the number of the library must change")
+    check(not there - listed, f"add to {path}: {sorted(there - listed)}")
+    check(layouts(["-fpack-struct"]) != there, "structs without gaps are not found to be others")
+
+
 def every_header_is_installed_and_is_in_brume_h():
     umbrella = open(os.path.join(source, "include/brume/brume.h"), encoding="utf-8").read()
     for path in headers:
@@ -148,11 +183,21 @@ def the_fetched_duckdb_is_one_that_is_tested():
 
 def one_version_is_everywhere():
     version = open(os.path.join(source, "VERSION"), encoding="utf-8").read().strip()
-    check(re.fullmatch(r"\d+\.\d+\.\d+", version), version)
+    check(re.fullmatch(r"\d+\.\d+\.\d+(\.dev0)?", version), version)
+    numbers = version.replace(".dev0", "")
+    log = open(os.path.join(source, "CHANGELOG.md"), encoding="utf-8").read()
+    sections = re.findall(r"^## (Unreleased|[\d.]+ \([\d-]+\))$", log, re.M)
+    released = next(section.split()[0] for section in sections if section != "Unreleased")
+    if sections[0] == "Unreleased":
+        check(version != numbers, f"{version} would be a release, and CHANGELOG.md begins with what is unreleased")
+        check([int(part) for part in numbers.split(".")] > [int(part) for part in released.split(".")],
+              f"{version} does not come after {released}")
+    else:
+        check(version == released, f"CHANGELOG.md begins with {released}, VERSION is {version}")
     check(run(installed("bin/brume"), "--version").strip() == f"brume {version}", "brume --version")
     check(flags("--modversion") == [version], "pkg-config --modversion")
     check(f'"{version}"' in open(installed("version.h"), encoding="utf-8").read(), "version.h")
-    check(os.path.basename(installed(f"libbrume.so.{version}")), "libbrume.so")
+    check(os.path.basename(installed(f"libbrume.so.{numbers}")), "libbrume.so")
 
 
 def examples_compile_against_the_installed_library_shared_and_static():

@@ -42,7 +42,8 @@ typedef struct brume_term {
 } brume_term;
 
 typedef struct brume_compose_options {
-    double tolerance;                      /* stop refining at this relative width; 0 means 1e-10 */
+    double tolerance; /* stop refining at this relative width; 0 means 1e-10 */
+    bool audit;       /* has no effect since 0.2: it keeps the place that it had in libbrume.so.0 */
     struct brume_diagnostics *diagnostics; /* NULL, or to be filled in: see diagnostics.h */
 } brume_compose_options;
 
