@@ -12,6 +12,7 @@
 #include "clinic.h"
 #include "number/decimal.h"
 #include "query/plan/make_plan.h"
+#include "query/plan/plan_terms.h"
 #include "query/plan/window_price.h"
 #include "query/sql/parse.h"
 
@@ -244,6 +245,75 @@ static void tests_of_keys_keep_their_delta(void **state)
     assert_true(delta >= 1 && delta <= 2);
 }
 
+/* delta at epsilon of one Gaussian whose centres are mu standard deviations apart: Phi(mu/2 -
+ * epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) [BW18, Thm 8]. */
+static double gaussian_delta(double mu, double epsilon)
+{
+    double a = (epsilon / mu - mu / 2) / sqrt(2), b = (epsilon / mu + mu / 2) / sqrt(2);
+    return erfc(a) / 2 - exp(epsilon) * erfc(b) / 2;
+}
+
+/* Rounded Gaussian noise: what a window pays is the least epsilon, at the same delta, for the noise
+ * that there is and the change that a replaced unit makes. That is more than twice the price where
+ * the change is twice as large. */
+static void rounded_gaussian_noise_has_a_price_of_its_own(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql;
+        double factor; /* of the squared change, by the enumeration above */
+    } all[] = {
+        {"SELECT clinic, COUNT(*) FROM visits WHERE " MANY " GROUP BY clinic", 2},
+        {"SELECT clinic, SUM(age - 60) FROM visits WHERE " MANY " GROUP BY clinic", 4},
+        {"SELECT clinic, SUM(age) FROM visits WHERE " MANY " GROUP BY clinic", 2},
+    };
+    static const char *const epsilons[] = {"0.1", "0.5", "1", "3"}, *const deltas[] = {"1e-5", "1e-9"};
+    brume_window_wish wish = {.now = INT64_C(1800000000) * 1000000};
+    enum { CLINICS = 1000 }; /* so many cells that Gaussian noise is better */
+    static char *domain[CLINICS], values[CLINICS][8];
+    set_rule(BRUME_RULE_APPROXIMATE, BRUME_ADD_REMOVE);
+    for (size_t i = 0; i < CLINICS; i++) {
+        snprintf(values[i], sizeof values[i], "c%03zu", i);
+        domain[i] = values[i];
+    }
+    columns[0][3].domain = domain;
+    columns[0][3].domain_count = CLINICS;
+    for (size_t i = 0; i < 3 * 4 * 2; i++) {
+        brume_query *query = NULL;
+        brume_touched *touched = NULL;
+        brume_plan *plan = NULL;
+        brume_terms *terms = NULL;
+        brume_window_price price;
+        const char *sql = all[i / 8].sql;
+        brume_payment payment = {.epsilon = epsilons[i / 2 % 4], .delta = deltas[i % 2]};
+        payment.limits[payment.limit_count++] = "3";
+        assert_ok(brume_query_parse(sql, &clinic_catalog, &query, &error));
+        assert_ok(brume_touched_find(query, tables, &wish, &touched, &error));
+        assert_ok(brume_query_plan_make(query, tables, &payment, &plan, &error));
+        assert_ok(brume_terms_make(plan, NULL, 0, &terms, &error));
+        assert_ok(brume_window_price_of(plan, touched, &price, &error));
+        assert_int_equal(plan->noise, BRUME_NOISE_ROUNDED_GAUSSIAN);
+        assert_int_equal(plan->measure_count, 1);
+        assert_true(price.as_replace);
+        double mu = 1 / terms->measures[0].noise, delta = brume_decimal_lower(&plan->charge.delta);
+        double epsilon = brume_decimal_upper(&plan->charge.amount);
+        double charged = brume_decimal_lower(&price.charge.amount);
+        double change = sqrt(all[i / 8].factor) * mu;
+        assert_true(brume_decimal_lower(&price.charge.delta) >= delta);
+        assert_true(gaussian_delta(mu, epsilon) <= delta * (1 + 1e-9));
+        if (gaussian_delta(change, charged) > delta * (1 + 1e-9))
+            fail_msg("%s at epsilon %g: a window pays %.9g, and delta is %g of %g", sql, epsilon,
+                     charged, gaussian_delta(change, charged), delta);
+        assert_true(gaussian_delta(change, charged * 0.999) > delta); /* it is no more than needed */
+        if (all[i / 8].factor == 4) /* twice the price is not enough */
+            assert_true(gaussian_delta(change, 2 * epsilon) > delta);
+        brume_terms_close(terms);
+        brume_query_plan_close(plan);
+        brume_touched_close(touched);
+        brume_query_free(query);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +321,7 @@ int main(void)
         cmocka_unit_test(a_driven_question_of_one_window_pays_once),
         cmocka_unit_test(several_windows_pay_as_under_replace),
         cmocka_unit_test(tests_of_keys_keep_their_delta),
+        cmocka_unit_test(rounded_gaussian_noise_has_a_price_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
