@@ -239,8 +239,11 @@ static brume_piece date_function(brume_printer *printer, const brume_expression 
                   : FORMAT("strftime(%s, '%s')", a.text, node->text);
         break;
     case BRUME_OPERATION_DATE_TRUNC:
+        /* DuckDB takes date_trunc = (a time that is no edge) for false, also of NULL: hidden in the
+         * microseconds it is compared as it is. 'touched windows' compares with PostgreSQL. */
         text = pg ? FORMAT("date_trunc('%s', %s)", node->text, a.text)
-                  : FORMAT("CAST(date_trunc('%s', %s) AS TIMESTAMP)", node->text, a.text);
+                  : FORMAT("make_timestamp(epoch_us(CAST(date_trunc('%s', %s) AS TIMESTAMP)))",
+                           node->text, a.text);
         break;
     default: /* EXTRACT */
         if (pg)
