@@ -25,12 +25,12 @@ FIRST = datetime.datetime.now(datetime.timezone.utc).date() - datetime.timedelta
 class Place(Folder):
     """A dataset that grows."""
 
-    def __init__(self, programs, *options):
+    def __init__(self, programs, *options, budget="epsilon=5000"):
         super().__init__(programs)
         self.rows = []
         self.write()
         self.run("register", "visits", "visits.csv", "--unit", "person", "--columns",
-                 "person text, ward text, day date, cost integer", "--budget", "epsilon=5000", "--domain",
+                 "person text, ward text, day date, cost integer", "--budget", budget, "--domain",
                  "ward=A,B", "--bounds", "cost=-10..100", *options)
 
     def write(self):
@@ -294,11 +294,81 @@ def catching_up_is_the_same_as_day_by_day(programs):
         place.close()
 
 
+WINDOWED = ["--window", "day day", "--window-budget", "epsilon=5000"]
+
+
+def open_windowed(place, name, limit, epsilon, *more):
+    return place.brume("series", "open", name, "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", "--limit",
+                       limit, "--epsilon", epsilon, "--from", str(FIRST), "--horizon", "60", "--close-after", "0d",
+                       *more)
+
+
+def a_limit_of_each_window_is_paid_by_each_window(programs):
+    """Datasets whose units have no budget: each window of the horizon pays the price once, a person counts with
+    at most so many rows of a day, and rows may change."""
+    place = Place(programs, *WINDOWED, budget="none")
+    try:
+        place.rows = made_rows(random.Random(6), 100)
+        place.rows += [("p1", "A", day(3), 1)] * 7
+        place.write()
+        code, out, err = open_windowed(place, "daily", "2/day", "2000", "--json")
+        check(code == 0 and '"unit-window"' in out, err)
+        code, _, err = open_windowed(place, "all", "2", "1")
+        check(code == 3 and "only added" in err, f"a limit for all time without the owner's word: {code}: {err}")
+        runs = place.json("budget", "visits")["windows"]["runs"]
+        check([(run["first"], run["last"], run["left"]["epsilon"]) for run in runs] == [(day(0), day(59), 3000.0)],
+              f"{runs}")
+        half = place.rows
+        place.run("series", "update", "daily")
+        truth = {}
+        for person, _, at, _ in half:
+            if at:
+                truth[at, person] = min(2, truth.get((at, person), 0) + 1)
+        for number in range(DAYS):
+            told = sum(point["in_window"] for point in place.points() if point["window"] == day(number))
+            sure = sum(count for (at, _), count in truth.items() if at == day(number))
+            check(abs(told - sure) <= 1, f"{day(number)}: {told}, {sure}")
+        place.run("amend", "visits", "--timeout", "100")
+        check(place.json("series", "update", "daily")["published"] == 0, "an amendment ended it")
+        code, _, err = open_windowed(place, "more", "2/day", "3001")
+        check(code == 3 and day(0) in err and "nothing was charged" in err, f"{code}: {err}")
+        code, _, err = place.brume("series", "open", "w", "SELECT COUNT(*) FROM visits", "--limit", "2/day", "--epsilon",
+                                   "1", "--window", "day week")
+        check(code == 2 and "has windows already" in err, f"{code}: {err}")
+        check(place.holds(), "the ledger does not hold")
+    finally:
+        place.close()
+
+
+def a_limit_for_all_time_is_paid_by_a_history_and_twice_by_each_window(programs):
+    """Rows of later windows count in the place of those that go: windows pay for a unit that is replaced."""
+    for rule, price, each in (("epsilon=5000", ["--epsilon", "1"], 2.0),
+                              ("epsilon=5000,delta=1e-6", ["--rho", "0.5"], 1.0),
+                              ("epsilon=5000,delta=1e-6", ["--epsilon", "1", "--delta", "1e-9"], None)):
+        more = ["--rule", "approximate"] if each is None else ["--rule", "concentrated"] if "delta" in rule else []
+        window = ["--window", "day day", "--window-budget", rule]
+        place = Place(programs, "--append-only", "true", *window, *more, budget=rule)
+        try:
+            sql = "SELECT COUNT(*) AS n FROM visits"
+            opened = place.json("series", "open", "daily", sql, "--limit", "2", *price, "--horizon", "60")
+            paid = opened["windows"]["price"]["rho" if "--rho" in price else "epsilon"]
+            check(opened["protects"] == "unit" and opened["windows"]["count"] == 60, f"{opened}")
+            if each is None:  # the change is the square root of 2 times as large: more than that in epsilon
+                check(1.42 < paid < 1.6, f"{paid}")
+            else:
+                check(paid == each, f"{paid} for {each}")
+            check(place.holds(), "the ledger does not hold")
+        finally:
+            place.close()
+
+
 if __name__ == "__main__":
     sys.exit(run_functions([totals_are_those_of_the_earliest_rows, a_window_has_one_value_however_processes_die,
                             a_point_that_vanishes_is_damage_and_not_drawn_again,
                             what_no_series_can_be_is_refused_before_a_price,
                             amending_the_policy_and_ending_stop_a_series,
                             taking_append_only_back_ends_a_series_for_good,
-                            a_redacted_series_is_gone_and_the_others_are_listed, bars_say_what_they_leave_out, catching_up_is_the_same_as_day_by_day],
+                            a_redacted_series_is_gone_and_the_others_are_listed, bars_say_what_they_leave_out, catching_up_is_the_same_as_day_by_day,
+                            a_limit_of_each_window_is_paid_by_each_window,
+                            a_limit_for_all_time_is_paid_by_a_history_and_twice_by_each_window],
                            sys.argv[1]))

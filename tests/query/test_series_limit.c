@@ -246,6 +246,42 @@ static void replaced_units_are_within_the_factors(void **state)
     close_setting(&all);
 }
 
+/* The trap of windows, with one limit for all of them: rows of one window go, and later ones count
+ * in their place. That is within what a window pays, 2 or with signs 4 times the square, and above
+ * what a whole history pays; with a limit of each window it is within that. */
+static void rows_of_one_window_change_a_history_by_as_much_as_replacement(void **state)
+{
+    (void)state;
+    setting all = open_setting();
+    for (int negative = 0; negative < 2; negative++) {
+        static const int64_t both[] = {1, -1};
+        brume_series_limit whole = {1, false, BRUME_SERIES_ROWS}, each = {1, true, BRUME_SERIES_ROWS};
+        double price = charged(all.running, 1, false, negative), most = 0, most_each = 0;
+        size_t count = all_schedules(all.rows, negative ? 2 : 3, -1, false, both, negative ? 2 : 1);
+        for (size_t i = 0; i < count; i++)
+            for (uint32_t day = 0; day < WINDOWS; day++) {
+                int64_t with[NUMBERS], without[NUMBERS];
+                schedule left = {.count = 0};
+                for (int r = 0; r < all.rows[i].count; r++)
+                    if (all.rows[i].rows[r].date != day)
+                        left.rows[left.count++] = all.rows[i].rows[r];
+                if (left.count == all.rows[i].count)
+                    continue;
+                shift_of(all.running, &all.rows[i], &whole, with);
+                shift_of(all.running, &left, &whole, without);
+                most = fmax(most, square(with, without));
+                shift_of(all.running, &all.rows[i], &each, with);
+                shift_of(all.running, &left, &each, without);
+                most_each = fmax(most_each, square(with, without));
+            }
+        double factor = negative ? 4 : 2;
+        assert_true(most <= factor * price && most_each <= price && most_each > 0.99 * price);
+        assert_true(most > price * 1.2); /* the price of a history is not enough */
+        print_message("# one window: %.3f of what a history pays, %g charged\n", most / price, factor);
+    }
+    close_setting(&all);
+}
+
 /* A unit's own rows alone decide what counts of it: other units do not show. */
 static void units_do_not_share_a_limit(void **state)
 {
@@ -282,6 +318,7 @@ int main(void)
         cmocka_unit_test(units_that_go_are_covered_if_they_stay_away),
         cmocka_unit_test(limits_of_windows_hold_for_rows_that_come_and_vanish),
         cmocka_unit_test(replaced_units_are_within_the_factors),
+        cmocka_unit_test(rows_of_one_window_change_a_history_by_as_much_as_replacement),
         cmocka_unit_test(units_do_not_share_a_limit),
         cmocka_unit_test(rows_are_weighed_before_they_are_added_up),
     };

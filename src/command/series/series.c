@@ -119,6 +119,14 @@ static void write_opened(const brume_call *call, const json_t *made, const brume
     fputs("  cost      ", out);
     write_cost(out, json_object_get(made, "cost"));
     fprintf(out, ", %s\n", opened ? "paid; publishing windows is free" : "once for all windows");
+    const json_t *windows = json_object_get(made, "windows");
+    if (windows) {
+        const json_t *range = json_array_get(json_object_get(windows, "ranges"), 0);
+        fprintf(out, "  windows   each from %s to %s pays ", json_string_value(json_array_get(range, 0)),
+                json_string_value(json_array_get(range, 1)));
+        write_cost(out, json_object_get(windows, "price"));
+        fputc('\n', out);
+    }
     fprintf(
         out,
         "  totals    ± %s at 95 %% in the first window, ± %s in the last; one window ± %s;\n"
@@ -512,8 +520,12 @@ const brume_command brume_command_series_open = {
         "first. What one unit has in all its history is then protected, if rows are only added: "
         "the dataset must be declared so, with 'brume amend NAME --append-only true'. Rows that are "
         "changed, deleted one by one or gone for a while are not covered; all rows of a unit may go, for "
-        "good. Taking that back with --append-only false ends the series. A limit "
-        "of each window, --limit T/day, is for datasets with budgets of windows, which no series can be of yet.\n\n"
+        "good. Taking that back with --append-only false ends the series.\n\n"
+        "--limit T/day is the most that one unit adds in each window. It is for datasets whose windows "
+        "have budgets and whose units have none (--budget none): what a unit has in one window is then "
+        "protected, and rows may be late, changed and deleted as they like. Of a dataset with windows a "
+        "series goes by these windows, without --window, and each window of the horizon pays the price "
+        "when it opens: with one limit for all windows twice epsilon, or two to four times rho.\n\n"
         "Noise grows slowly with the number of windows: ten times as many cost 12 % in the first "
         "year. --dry-run says how far off totals will be, and charges nothing. What a limit cuts is in no "
         "error bar: choose one that hardly anybody exceeds.",
@@ -530,14 +542,14 @@ const brume_command brume_command_series_open = {
         BRUME_OPTION(
             TEXT, "window", "'COLUMN LENGTH'",
             "by which column rows are in windows, and how long these are: hour, day, week, "
-            "month, quarter, year, or Nd from DATE"),
+            "month, quarter, year, or Nd from DATE; not where the dataset has windows"),
         BRUME_OPTION(TEXT, "horizon", "TIME",
                      "how long it runs: 10y unless typed; 90d, or a number of windows"),
         BRUME_OPTION(TEXT, "from", "WINDOW", "the first window; the present one unless typed"),
         BRUME_OPTION(
             TEXT, "close-after", "TIME",
-            "how long after its end a window is published, 2d unless typed: rows that come by "
-            "then are counted whole"),
+            "how long after its end a window is published, 2d unless typed or said by the policy: rows that "
+            "come by then are counted whole"),
         BRUME_FLAG("ever", "COUNT(DISTINCT unit): a unit in its first window only"),
         BRUME_FLAG("dry-run", "say what it would be, and charge nothing"), BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES(

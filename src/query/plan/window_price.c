@@ -167,6 +167,23 @@ static brume_status price_replaced(const brume_plan *plan, brume_charge *out, br
     return brume_charge_make(plan->rule, &amount, &delta, out, error);
 }
 
+brume_status brume_window_price_replaced(const brume_charge *price, int squares, brume_charge *out,
+                                         brume_error *error)
+{
+    brume_decimal amount = price->amount, delta = price->delta;
+    if (price->rule == BRUME_RULE_APPROXIMATE) {
+        /* the least sigma is searched up to 1e-12, here and where the noise is made */
+        double epsilon = gaussian_epsilon(brume_decimal_upper(&amount), brume_decimal_lower(&delta),
+                                          squares * (1 + 1e-9));
+        BRUME_TRY(brume_decimal_from_double_up(epsilon, 12, &amount, error));
+    } else {
+        uint64_t factor = price->rule == BRUME_RULE_PURE ? 2 : (uint64_t)squares;
+        BRUME_TRY(brume_decimal_multiply(&amount, factor, &amount, error));
+    }
+    return brume_charge_make(price->rule, &amount,
+                             price->rule == BRUME_RULE_PURE ? NULL : &delta, out, error);
+}
+
 brume_status brume_window_price_of(const brume_plan *plan, const brume_touched *touched,
                                    brume_window_price *out, brume_error *error)
 {

@@ -28,6 +28,12 @@ BRUME_MUST_USE brume_status brume_window_price_of(const brume_plan *plan,
  * epsilon (p = 1), or of rho and mu^2. Rounded up; 1 where the plan is priced for replacement. */
 double brume_window_factor(const brume_plan *plan, int p);
 
+/* The price of noise that costs `price`, where the square of the change is `squares` times as
+ * large (2 or 4): under pure 2 epsilon, under concentrated `squares` times rho, and for one rounded
+ * Gaussian noise the least epsilon that is certified for it at the same delta. Rounded up. */
+BRUME_MUST_USE brume_status brume_window_price_replaced(const brume_charge *price, int squares,
+                                                        brume_charge *out, brume_error *error);
+
 /* What is said of windows: {"dataset","column","length","ranges":[[FIRST,LAST]],"undated","count",
  * "price","why","all","open"}, where there are several datasets the others in a list "others";
  * NULL: no memory. "all": no condition bounds the column. "open": how many of them had not closed

@@ -16,6 +16,7 @@
 #include "query/plan/key_cells.h"
 #include "query/plan/make_plan.h"
 #include "query/plan/question.h"
+#include "query/plan/window_price.h"
 #include "query/print/statement.h"
 #include "query/release/ask.h"
 #include "query/series/spec.h"
@@ -30,6 +31,9 @@ typedef struct series_work {
     bool by_instant;                /* it is a timestamp */
     brume_key_value *cells;         /* cell by cell, in their order; texts are the plan's */
     size_t key_count, cell_count;
+    /* Of a dataset with windows: those of the horizon, and what each of them pays. */
+    brume_window_range horizon;
+    brume_charge window_price;
 } series_work;
 
 static void close_work(series_work *work)
@@ -260,9 +264,13 @@ static brume_status read_window(const brume_series_words *words, series_work *wo
         if (words->window)
             return brume_fail(error, BRUME_EARGUMENT, "leave it out",
                               "'--window': '%s' has windows already", work->dataset->name);
-        /* Its windows have budgets of their own, which a series has to pay too. */
-        return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
-                          "a series on a dataset with windows is not there yet");
+        if (policy->place != BRUME_WINDOW_BY_COLUMN)
+            return refuse(error, "take the table that has the dates",
+                          "a table whose rows have no date of their own");
+        if (policy->grid.length == BRUME_WINDOW_VALUES)
+            return refuse(error, "a series goes along time", "windows that are values");
+        spec->grid = policy->grid; /* each window of the series is one that has a budget */
+        return find_window_column(work, policy->column, &spec->grid, error);
     }
     if (!words->window)
         return brume_fail(error, BRUME_EARGUMENT, "such as --window 'visited day'",
@@ -354,17 +362,25 @@ static brume_status read_limit(const brume_series_words *words, const series_wor
     return BRUME_OK;
 }
 
-/* Which promise a limit needs. */
+/* Which promise a limit needs. A limit of each window bounds what a unit adds in that window,
+ * whatever rows do, and nothing of its history (claim 5 of proofs/series.md). One for all windows
+ * bounds a history, if rows are only added (claim 6). */
 static brume_status check_promise(const series_work *work, const brume_series_spec *spec,
                                   brume_error *error)
 {
-    if (spec->limit.per_window)
+    if (spec->limit.per_window && !work->dataset->has_windows)
         return brume_fail(error, BRUME_EPOLICY,
                           "type a limit for all windows together, and declare --append-only true",
+                          "'--limit' is of each window, and the windows of '%s' have no budgets",
+                          work->dataset->name);
+    if (spec->limit.per_window && !work->dataset->no_budget)
+        return brume_fail(error, BRUME_EPOLICY,
+                          "type a limit for all windows together, and declare --append-only true; "
+                          "or register with --budget none",
                           "'--limit' is of each window, and '%s' has a budget for whole histories: "
                           "somebody with rows in every window would add the limit in each of them",
                           work->dataset->name);
-    if (!work->policy->append_only)
+    if (!spec->limit.per_window && !work->policy->append_only)
         return brume_fail(error, BRUME_EPOLICY,
                           "'brume amend' declares it with --append-only true, if rows are only "
                           "added; or type a limit of each window where windows have budgets",
@@ -400,6 +416,22 @@ static brume_status make_charge(const brume_series_words *words, const series_wo
     if (rule == BRUME_RULE_CONCENTRATED && words->epsilon)
         BRUME_TRY(brume_charge_rho_of_epsilon(&amount, &amount, error));
     return brume_charge_make(rule, &amount, words->delta ? &delta : NULL, out, error);
+}
+
+/* What each window pays. With a limit of each window a unit's rows of one window move the totals of
+ * that window alone, and the noise is for that change. With one limit for all windows rows of later
+ * windows count in the place of those that go, so that a window pays for a unit that is replaced:
+ * squares of distances are 2 times as large, and 4 times where values have signs. */
+static brume_status find_window_price(series_work *work, const brume_series_spec *spec,
+                                      const brume_charge *price, brume_error *error)
+{
+    bool signs = !spec->is_count && work->plan->values[0].low < 0;
+    work->horizon = (brume_window_range){spec->first,
+                                         spec->first + (int64_t)spec->shape.horizon - 1};
+    work->window_price = *price;
+    if (spec->limit.per_window || work->dataset->adjacency == BRUME_REPLACE)
+        return BRUME_OK;
+    return brume_window_price_replaced(price, signs ? 4 : 2, &work->window_price, error);
 }
 
 /* ---- what is recorded ---- */
@@ -476,16 +508,30 @@ static brume_status make_terms(const brume_series_words *words, const series_wor
                                json_t **out, brume_error *error)
 {
     char digest[BRUME_DIGEST_TEXT], label[BRUME_WINDOW_LABEL];
+    char length[BRUME_WINDOW_TEXT];
     const char *value = "";
     BRUME_TRY(policy_digest(work->dataset, digest, error));
+    json_t *window = words->window ? json_string(words->window)
+                                   : json_sprintf("%s %s", work->policy->window.column,
+                                                  brume_window_length_text(&spec->grid, length));
     json_t *names = names_to_json(work, &value);
     json_t *terms =
-        json_pack("{s:s,s:s,s:s?,s:s,s:s,s:o,s:o,s:o,s:s,s:s,s:s}", "dataset", work->dataset->name,
-                  "sql", words->sql, "window", words->window, "limit", words->limit, "protects",
+        json_pack("{s:s,s:s,s:o,s:s,s:s,s:o,s:o,s:o,s:s,s:s,s:s}", "dataset", work->dataset->name,
+                  "sql", words->sql, "window", window, "limit", words->limit, "protects",
                   spec->limit.per_window ? "unit-window" : "unit", "cost", cost_to_json(price),
                   "keys", names, "cells", cells_to_json(work), "value", value, "policy", digest,
                   "first", brume_window_label(&spec->grid, spec->first, label));
-    if (!terms || !brume_series_spec_write(spec, terms)) {
+    bool good = terms && brume_series_spec_write(spec, terms);
+    if (good && work->dataset->has_windows) {
+        char last[BRUME_WINDOW_LABEL];
+        good = json_object_set_new(
+                   terms, "windows",
+                   json_pack("{s:[[s,s]],s:I,s:o}", "ranges", label,
+                             brume_window_label(&spec->grid, work->horizon.last, last), "count",
+                             (json_int_t)spec->shape.horizon, "price",
+                             cost_to_json(&work->window_price))) == 0;
+    }
+    if (!good) {
         json_decref(terms);
         return brume_no_memory(error, "a series");
     }
@@ -525,6 +571,12 @@ static brume_status reserve(brume_ledger *ledger, const brume_series_words *word
                                   .marks = (const char *const *)marks.texts,
                                   .mark_count = marks.count,
                                   .read_mark_count = marks.read_count};
+    brume_window_range horizon = work->horizon;
+    const brume_window_set windows = {&horizon, 1, false};
+    if (work->dataset->has_windows) {
+        charge.windows = &windows;
+        charge.window_price = &work->window_price;
+    }
     brume_reservation reservation = {.charges = &charge,
                                      .charge_count = 1,
                                      .sql = work->question->query->normal,
@@ -561,7 +613,11 @@ static brume_status describe(brume_ledger *ledger, const brume_series_words *wor
     if (status == BRUME_OK && opened)
         status = brume_ledger_dataset(ledger, json_string_value(json_object_get(terms, "dataset")),
                                       &now, error);
-    if (status == BRUME_OK && now &&
+    const json_t *windows = json_object_get(terms, "windows");
+    if (status == BRUME_OK && windows &&
+        json_object_set(made, "windows", (json_t *)(uintptr_t)windows) != 0)
+        status = brume_no_memory(error, "a series");
+    if (status == BRUME_OK && now && !now->no_budget && /* else only windows have something left */
         json_object_set_new(made, "remaining", brume_budget_left(&now->filter)) != 0)
         status = brume_no_memory(error, "a series");
     brume_dataset_close(now);
@@ -583,7 +639,9 @@ static brume_status make_spec(const brume_series_words *words, series_work *work
     BRUME_TRY(read_horizon(words, spec, &horizon, error));
     BRUME_TRY(read_limit(words, work, spec, error));
     BRUME_TRY(check_promise(work, spec, error));
-    spec->close_after = brume_series_seconds(words->close_after ? words->close_after : "2d");
+    spec->close_after = words->close_after                    ? brume_series_seconds(words->close_after)
+                        : work->policy->window.close_after > 0 ? work->policy->window.close_after
+                                                               : brume_series_seconds("2d");
     if (spec->close_after < 0)
         return brume_fail(error, BRUME_EARGUMENT, "such as 2d or 12h",
                           "'--close-after' must be a number of minutes, hours or days");
@@ -593,6 +651,8 @@ static brume_status make_spec(const brume_series_words *words, series_work *work
                           "the series would have more than %d totals", (int)BRUME_SERIES_NUMBERS);
     BRUME_TRY(brume_running_choose(price->rule, horizon, &spec->shape, error));
     BRUME_TRY(brume_running_open(&spec->shape, running, error));
+    if (work->dataset->has_windows)
+        BRUME_TRY(find_window_price(work, spec, price, error));
     bool sum = !spec->is_count;
     return brume_running_pay(*running, price, spec->limit.most,
                              work->dataset->adjacency == BRUME_REPLACE,
@@ -858,6 +918,19 @@ static brume_status read_and_draw(const series_work *work, const brume_series_sp
     return status;
 }
 
+/* Rows of windows that the series has not paid for are not read, as with any question. */
+static brume_status cut_to_horizon(series_work *work, const brume_series_spec *spec,
+                                   brume_error *error)
+{
+    char first[BRUME_WINDOW_LABEL], last[BRUME_WINDOW_LABEL], windows[2 * BRUME_WINDOW_LABEL + 4];
+    int64_t end = spec->first + (int64_t)spec->shape.horizon;
+    snprintf(windows, sizeof windows, "%s..%s", brume_window_label(&spec->grid, spec->first, first),
+             brume_window_label(&spec->grid, end - 1, last));
+    const brume_window_wish wish = {windows, brume_window_first_instant(&spec->grid, end)};
+    return brume_touched_find(work->question->query, work->question->tables, &wish,
+                              &work->question->touched, error);
+}
+
 /* The series as it is recorded, for reading: its question under the policy of today, which must
  * mean what it meant. */
 static brume_status reopen(brume_ledger *ledger, const json_t *series, series_work *work,
@@ -883,7 +956,11 @@ static brume_status reopen(brume_ledger *ledger, const json_t *series, series_wo
                           "the policy of '%s' was amended, so the series '%s' has ended",
                           work->dataset->name, name);
     snprintf(column, sizeof column, "%.*s", (int)strcspn(window, " "), window);
-    return find_window_column(work, column, &spec->grid, error);
+    if (work->policy->window.place)
+        BRUME_TRY(cut_to_horizon(work, spec, error));
+    return find_window_column(
+        work, work->policy->window.place ? work->policy->window.column : column, &spec->grid,
+        error);
 }
 
 /* Read, draw and record the windows from `first` on. */
