@@ -6,6 +6,7 @@
 
 #include "parsed.h"
 #include "query/sql/formula.h"
+#include "query/sql/parse.h"
 #include "query/sql/public.h"
 #include "query/sql/tree.h"
 

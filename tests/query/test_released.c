@@ -10,7 +10,7 @@
 #include "clinic.h"
 #include "engine/memory.h"
 #include "ledger/user.h"
-#include "query/sql/public_outputs.h"
+#include "query/sql/public.h"
 #include "query/sql/released.h"
 #include "registered.h"
 

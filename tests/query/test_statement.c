@@ -1,5 +1,5 @@
-/* Where a statement that is being typed ends (src/query/sql/statement.h). */
-#include "query/sql/statement.h"
+/* Where a statement that is being typed ends (src/query/sql/parse.c). */
+#include "query/sql/parse.h"
 
 #include "check.h"
 

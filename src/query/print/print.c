@@ -378,7 +378,7 @@ static const char *print_relation(print_scope *scope, const brume_relation *rela
     const char *on = relation->condition ? brume_print_expression(printer, relation->condition).text
                                          : "true";
     printer->bound = outer;
-    if (printer->spark && printer->step_count) /* the others: brume_walk_check_plain */
+    if (printer->spark && printer->step_count) /* the others: walk_check_plain */
         (void)brume_print_refuse(printer, "a join condition is too complex for Spark; compute the "
                                           "expression in a subquery and join on its column");
     if (relation->join == BRUME_JOIN_SEMI || relation->join == BRUME_JOIN_ANTI)

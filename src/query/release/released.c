@@ -26,6 +26,7 @@
 #include "query/release/stages.h"
 #include "query/sql/released.h"
 #include "query/sql/tree.h"
+#include "query/sql/parse.h"
 
 enum { MOST_RECALLED = 16 };
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "query/sql/parse.h"
-#include "query/sql/public_outputs.h"
+#include "query/sql/public.h"
 #include "query/sql/tree.h"
 #include "query/sql/walk.h"
 

@@ -5,14 +5,324 @@
  * JSON loses negative integers. */
 #include "query/sql/parse.h"
 
+#include <brume/session.h>
+#include <pg_query/pg_query.pb-c.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/sql_hint.h"
-#include "query/sql/grammar.h"
 #include "query/sql/normal.h"
+#include "query/sql/tree.h"
 #include "query/sql/walk.h"
+
+/* Where one SQL statement ends and the next begins, in text that a person is still typing: the
+ * lexical rules of PostgreSQL for quotes and comments. */
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           (unsigned char)c >= 0x80;
+}
+
+/* Each skip_ function gets a text that begins with what it skips and returns what follows it, or
+ * NULL if the text ends before it does. */
+static const char *skip_quoted(const char *text, bool escapes)
+{
+    char quote = *text++;
+    for (; *text; text++) {
+        if (escapes && *text == '\\' && text[1])
+            text++;
+        else if (*text == quote && text[1] == quote)
+            text++;
+        else if (*text == quote)
+            return text + 1;
+    }
+    return NULL;
+}
+
+static const char *skip_line_comment(const char *text)
+{
+    const char *end = strchr(text, '\n');
+    return end ? end + 1 : NULL;
+}
+
+static const char *skip_block_comment(const char *text)
+{
+    size_t depth = 0; /* they nest */
+    while (*text) {
+        bool open = strncmp(text, "/*", 2) == 0, close = strncmp(text, "*/", 2) == 0;
+        depth += open;
+        depth -= close;
+        text += open || close ? 2 : 1;
+        if (close && depth == 0)
+            return text;
+    }
+    return NULL;
+}
+
+/* $tag$…$tag$; `text` itself is returned where no such quote begins. */
+static const char *skip_dollar_quoted(const char *text)
+{
+    size_t tag = 1;
+    while (is_word(text[tag]))
+        tag++;
+    if (text[tag] != '$' || (text[1] >= '0' && text[1] <= '9'))
+        return text;
+    tag++;
+    for (const char *at = text + tag; (at = strchr(at, '$')); at++)
+        if (strncmp(at, text, tag) == 0)
+            return at + tag;
+    return NULL;
+}
+
+/* What follows the token at `text`; NULL if it does not end. `before` is the character before it.
+ */
+static const char *skip_token(const char *text, char before, bool after_e)
+{
+    if (*text == '\'')
+        return skip_quoted(text, after_e);
+    if (*text == '"')
+        return skip_quoted(text, false);
+    if (strncmp(text, "--", 2) == 0)
+        return skip_line_comment(text);
+    if (strncmp(text, "/*", 2) == 0)
+        return skip_block_comment(text);
+    if (*text == '$' && !is_word(before)) {
+        const char *after = skip_dollar_quoted(text);
+        return after == text ? text + 1 : after;
+    }
+    return text + 1;
+}
+
+size_t brume_statement_length(const char *text)
+{
+    const char *at = text;
+    char before = 0, before_that = 0;
+    while (at && *at) {
+        if (*at == ';')
+            return (size_t)(at - text) + 1;
+        bool after_e = (before == 'e' || before == 'E') && !is_word(before_that);
+        const char *after = skip_token(at, before, after_e);
+        if (after) {
+            before_that = after - at == 1 ? before : 0;
+            before = after[-1];
+        }
+        at = after;
+    }
+    return 0;
+}
+
+bool brume_statement_is_blank(const char *text)
+{
+    while (text && *text) {
+        bool comment = strncmp(text, "--", 2) == 0 || strncmp(text, "/*", 2) == 0;
+        if (!comment && !is_space(*text) && *text != ';')
+            return false;
+        if (strncmp(text, "--", 2) == 0 && !strchr(text, '\n'))
+            return true;
+        text = skip_token(text, 0, false);
+    }
+    return text != NULL;
+}
+
+/* The statements of a text. */
+
+void brume_sql_split_free(char **statements, size_t count)
+{
+    for (size_t i = 0; statements && i < count; i++)
+        free(statements[i]);
+    free(statements);
+}
+
+/* Add a copy of the statement, but not of one without anything; false if memory ran out. */
+static bool add(char ***list, size_t *count, const char *text, size_t length)
+{
+    char *copy = strndup(text, length);
+    char **grown = copy ? realloc(*list, (*count + 2) * sizeof *grown) : NULL;
+    if (grown)
+        *list = grown;
+    if (!grown || brume_statement_is_blank(copy)) {
+        free(copy);
+        return grown != NULL;
+    }
+    grown[(*count)++] = copy;
+    return true;
+}
+
+brume_status brume_sql_split(const char *text, char ***statements, size_t *count,
+                             brume_error *error)
+{
+    char **list = calloc(1, sizeof *list);
+    size_t used = 0, length = 0;
+    bool good = list != NULL;
+    while (good && (length = brume_statement_length(text)) > 0) {
+        good = add(&list, &used, text, length - 1);
+        text += length;
+    }
+    if (!good || !add(&list, &used, text, strlen(text))) {
+        brume_sql_split_free(list, used);
+        return brume_no_memory(error, "the statements");
+    }
+    *statements = list;
+    *count = used;
+    return BRUME_OK;
+}
+
+/* The tables that a query names, wherever they stand in it, and which of the names are of WITH.
+ *
+ * Scopes are those of SQL: a name of WITH is seen in the SELECT that it belongs to, in whatever
+ * stands in that SELECT, and in the items of its WITH after it (WITH RECURSIVE: in all of them).
+ * The innermost one counts. A name with a schema or a catalog is never one of WITH. */
+
+typedef struct scope {
+    const PgQuery__CommonTableExpr *item;
+    const struct scope *outer;
+} scope;
+
+typedef struct reading {
+    brume_sql_table_visitor visit;
+    void *context;
+    const scope *scope;
+    const PgQuery__SelectStmt *inside; /* the SELECT whose parts are read; NULL: of an item */
+} reading;
+
+static const PgQuery__CommonTableExpr *find(const scope *in, const PgQuery__RangeVar *table)
+{
+    if ((table->schemaname && *table->schemaname) || (table->catalogname && *table->catalogname))
+        return NULL;
+    for (; in; in = in->outer)
+        if (strcmp(in->item->ctename, table->relname) == 0)
+            return in->item;
+    return NULL;
+}
+
+static void read_select(const reading *how, const PgQuery__SelectStmt *select, size_t next,
+                        const scope *outer);
+
+static bool read_part(void *context, const ProtobufCMessage *message)
+{
+    const reading *how = context;
+    const PgQuery__SelectStmt *inside = how->inside;
+    if (inside && message == &inside->base)
+        return true;
+    if (inside && inside->with_clause && message == &inside->with_clause->base)
+        return false; /* read_select reads it */
+    if (message->descriptor == &pg_query__into_clause__descriptor)
+        return false; /* what would be written, not read; every check of a query refuses it */
+    if (message->descriptor == &pg_query__select_stmt__descriptor) {
+        read_select(how, (const PgQuery__SelectStmt *)message, 0, how->scope);
+        return false;
+    }
+    if (message->descriptor == &pg_query__range_var__descriptor) {
+        PgQuery__RangeVar *table = (PgQuery__RangeVar *)message;
+        how->visit(how->context, table, find(how->scope, table));
+    }
+    return true;
+}
+
+static void read_parts(const reading *how, const ProtobufCMessage *message,
+                       const PgQuery__SelectStmt *inside, const scope *in)
+{
+    reading here = {how->visit, how->context, in, inside};
+    brume_tree_visit(message, read_part, &here);
+}
+
+/* Read the items of its WITH from `next` on, and then the rest. */
+static void read_select(const reading *how, const PgQuery__SelectStmt *select, size_t next,
+                        const scope *outer)
+{
+    const PgQuery__WithClause *with = select->with_clause;
+    if (with && next < with->n_ctes) {
+        const PgQuery__CommonTableExpr *item = with->ctes[next]->common_table_expr;
+        const scope here = {item, outer};
+        if (!with->recursive)
+            read_parts(how, &item->base, NULL, outer);
+        read_select(how, select, next + 1, &here);
+        return;
+    }
+    for (size_t i = 0; with && with->recursive && i < with->n_ctes; i++)
+        read_parts(how, &with->ctes[i]->common_table_expr->base, NULL, outer);
+    read_parts(how, &select->base, select, outer);
+}
+
+void brume_sql_visit_tables(const PgQuery__SelectStmt *select, brume_sql_table_visitor visit,
+                            void *context)
+{
+    reading how = {visit, context, NULL, NULL};
+    read_select(&how, select, 0, NULL);
+}
+
+/* ---- the names of tables ---- */
+
+typedef struct names {
+    brume_sql_name *names;
+    size_t count;
+    brume_status status;
+    brume_error *error;
+} names;
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static void add_name(void *context, PgQuery__RangeVar *table, const PgQuery__CommonTableExpr *item)
+{
+    names *found = context;
+    const char *dataset = table->schemaname && *table->schemaname ? table->schemaname : NULL;
+    if (item || found->status != BRUME_OK)
+        return;
+    if (table->catalogname && *table->catalogname) {
+        found->status = brume_fail(found->error, BRUME_EUNSUPPORTED, "write DATASET.TABLE",
+                                   "a table name of three parts is not supported");
+        return;
+    }
+    for (size_t i = 0; i < found->count; i++)
+        if (same_text(found->names[i].dataset, dataset) &&
+            same_text(found->names[i].table, table->relname))
+            return;
+    brume_sql_name *grown = realloc(found->names, (found->count + 1) * sizeof *grown);
+    if (grown)
+        found->names = grown;
+    brume_sql_name name = {dataset ? strdup(dataset) : NULL, strdup(table->relname)};
+    if (!grown || !name.table || (dataset && !name.dataset)) {
+        free(name.dataset);
+        free(name.table);
+        found->status = brume_no_memory(found->error, "a question");
+        return;
+    }
+    grown[found->count++] = name;
+}
+
+brume_status brume_sql_names(const brume_sql *sql, brume_sql_name **list, size_t *count,
+                             brume_error *error)
+{
+    names found = {.status = BRUME_OK, .error = error};
+    brume_sql_visit_tables(brume_sql_tree(sql)->stmts[0]->stmt->select_stmt, add_name, &found);
+    if (found.status != BRUME_OK) {
+        brume_sql_names_free(found.names, found.count);
+        return found.status;
+    }
+    *list = found.names;
+    *count = found.count;
+    return BRUME_OK;
+}
+
+void brume_sql_names_free(brume_sql_name *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(list[i].dataset);
+        free(list[i].table);
+    }
+    free(list);
+}
 
 enum { MOST_TOKENS = 20000, MOST_DEPTH = 2000, MOST_BRACKETS = 200, MOST_BYTES = 1024 * 1024 };
 

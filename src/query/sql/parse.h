@@ -3,6 +3,7 @@
 #ifndef BRUME_QUERY_PARSE_H
 #define BRUME_QUERY_PARSE_H
 
+#include <brume/session.h>
 #include <pg_query/pg_query.pb-c.h>
 
 #include "query/expression/query.h"
@@ -44,5 +45,15 @@ BRUME_MUST_USE brume_status brume_sql_check(const brume_sql *sql, const brume_ca
 /* Both at once, for a catalog that is known before. */
 BRUME_MUST_USE brume_status brume_query_parse(const char *text, const brume_catalog *catalog,
                                               brume_query **query, brume_error *error);
+
+/* Told of a table's name, and of the item of WITH that it means (NULL: none, it means a table). */
+typedef void (*brume_sql_table_visitor)(void *context, PgQuery__RangeVar *table,
+                                        const PgQuery__CommonTableExpr *item);
+
+/* Visit the name of every table that is read in the tree of `select`, by reflection: none is
+ * missed. (SELECT INTO names one that is written; it is refused where kinds of nodes are checked.)
+ */
+void brume_sql_visit_tables(const PgQuery__SelectStmt *select, brume_sql_table_visitor visit,
+                            void *context);
 
 #endif

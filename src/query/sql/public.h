@@ -6,10 +6,13 @@
  * printed from the tree that was checked, never the text as it was typed.
  *
  * No name reaches anything else that an engine has: each name of a table was found to mean a table
- * of the catalog or, in its scope (scope.h), an item of WITH, and both are printed under names that
+ * of the catalog or, in its scope (parse.c), an item of WITH, and both are printed under names that
  * brume gives (brume_table_0, brume_with_0), which stand before the query in one WITH, or in it. */
 #ifndef BRUME_QUERY_PUBLIC_H
 #define BRUME_QUERY_PUBLIC_H
+
+#include <pg_query.h>
+#include <pg_query/pg_query.pb-c.h>
 
 #include "query/expression/query.h"
 #include "query/sql/parse.h"
@@ -44,5 +47,12 @@ BRUME_MUST_USE brume_status brume_public_query_print(const brume_public_query *q
                                                      brume_dialect dialect,
                                                      const char *const *tables, char **statement,
                                                      brume_error *error);
+
+/* The name that PostgreSQL gives an output; it belongs to the tree. */
+const char *brume_public_output_name(const PgQuery__ResTarget *target);
+
+/* The statement that a tree is, printed anew; GROUP BY ALL as DuckDB has it. */
+BRUME_MUST_USE brume_status brume_public_text(const PgQuery__ParseResult *tree, char **text,
+                                              brume_error *error);
 
 #endif

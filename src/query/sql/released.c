@@ -12,8 +12,7 @@
 
 #include "base/error.h"
 #include "query/sql/lift.h"
-#include "query/sql/public_outputs.h"
-#include "query/sql/scope.h"
+#include "query/sql/parse.h"
 #include "query/sql/tree.h"
 #include "query/sql/walk.h"
 

@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "query/sql/parse.h"
-#include "query/sql/scope.h"
 #include "query/sql/tree.h"
 #include "query/sql/walk.h"
 

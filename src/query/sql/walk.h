@@ -72,6 +72,13 @@ typedef struct brume_walk {
     size_t public_count;
 } brume_walk;
 
+/* A row expression while it is walked. */
+typedef struct brume_walk_context {
+    brume_walk *walk;
+    brume_walk_scope *scope;
+    brume_walk_group *group; /* NULL unless after GROUP BY */
+} brume_walk_context;
+
 /* What parse.c puts in the place of ALL in GROUP BY ALL, which the grammar does not have, between
  * quotes: of the same length, so that positions in messages stay right. */
 #define BRUME_WALK_ALL "*"
@@ -121,9 +128,6 @@ const brume_relation *brume_walk_select(brume_walk *walk, const PgQuery__SelectS
 brume_node brume_walk_sublink(brume_walk *walk, brume_walk_scope *scope,
                               const PgQuery__SubLink *link);
 
-/* Is there a subquery in the expression? */
-bool brume_walk_has_sublink(const PgQuery__Node *node);
-
 /* One more key of a GROUP BY while it is made, as a column of the relation below and of the groups.
  */
 bool brume_walk_add_group_key(brume_walk *walk, brume_walk_group *group, brume_node key);
@@ -158,11 +162,11 @@ brume_node brume_walk_nullable(brume_walk *walk, brume_node node);
 bool brume_walk_is_unit(const brume_walk_scope *scope, brume_node node);
 
 /* Is it the unit or NULL in every row? */
-bool brume_walk_is_unit_or_null(const brume_walk *walk, const brume_walk_scope *scope,
-                                brume_node node);
 /* Does naming it say whose the rows are: is it the unit, or a key by which rows are linked to the
  * unit's? Rows of one such key and of several units are apart: whoever groups by it adds the unit.
  */
+bool brume_walk_is_unit_or_null(const brume_walk *walk, const brume_walk_scope *scope,
+                                brume_node node);
 bool brume_walk_names_unit(const brume_walk_scope *scope, brume_node node);
 
 /* Is it the unit, or by the owner's declarations one to one with it: a column that is linked to the
@@ -182,5 +186,73 @@ const char *brume_walk_output_name(brume_walk *walk, const PgQuery__ResTarget *t
 
 /* The whole statement into `query`; false: failed. */
 bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume_query *query);
+
+/* One item of FROM into the scope; false: failed. */
+bool brume_walk_item(brume_walk *walk, const PgQuery__Node *node, const brume_walk_common *common,
+                     brume_walk_scope *scope);
+
+/* JOIN of the grammar into the scope; false: failed. */
+bool brume_walk_join(brume_walk *walk, const PgQuery__JoinExpr *expression,
+                     const brume_walk_common *common, brume_walk_scope *scope);
+
+/* What a whole number was before it was widened, which no value of its own type is lost by. */
+brume_node brume_walk_narrowest(brume_node node);
+
+/* Join `right` to `left`, which becomes the scope of both; false: refused. */
+bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk_scope *right,
+                            brume_join kind, brume_node condition);
+
+/* A scope without names for a table of the catalog; false: failed. */
+bool brume_walk_table_scope(brume_walk *walk, size_t table, brume_walk_scope *scope);
+
+/* A conjunct of `condition` by which the two may be joined, so that the unit is kept: NULL: there
+ * is none, or (*any) none is needed. */
+brume_node brume_walk_joining(const brume_walk_scope *left, const brume_walk_scope *right,
+                              brume_node condition, bool *any);
+
+/* May units of the two relations be compared? False: refused. */
+bool brume_walk_units_match(brume_walk *walk, const brume_relation *left,
+                            const brume_relation *right);
+
+/* Is this conjunct of WHERE EXISTS or IN (SELECT ...), or NOT of these? */
+bool brume_walk_is_semijoin(const PgQuery__Node *node);
+
+/* Keep the rows of the scope that the conjunct keeps; false: refused. */
+bool brume_walk_semijoin(brume_walk *walk, const PgQuery__Node *node,
+                         const brume_walk_common *common, brume_walk_scope *scope);
+
+/* The column of a group that a fold of `argument` makes, added if it is new. NULL: refused. */
+brume_node brume_walk_fold_column(brume_walk *walk, brume_walk_group *group, brume_fold fold,
+                                  brume_node argument);
+
+/* The calls with OVER of one SELECT, while they are collected. */
+typedef struct brume_walk_timeline {
+    brume_relation *made;    /* NULL until there is one */
+    brume_walk_group *group; /* they stand after this GROUP BY; NULL: there is none */
+    bool inside;             /* the parts of one are walked */
+    brume_relation_column columns[64];
+} brume_walk_timeline;
+
+/* A call with OVER, as a column; `inside` an aggregate's argument declared bounds clamp. NULL:
+ * refused. */
+brume_node brume_walk_over(brume_walk_context *c, const PgQuery__FuncCall *call, bool inside);
+
+/* ROW_NUMBER() OVER (PARTITION BY the unit and `keys` ORDER BY `order`), for DISTINCT ON. */
+brume_node brume_walk_row_number(brume_walk_context *c, const brume_node *keys, size_t key_count,
+                                 const brume_timeline_order *order, size_t order_count);
+
+/* ORDER BY's item, which is walked as `value`; false: refused. */
+bool brume_walk_order_item(brume_walk_context *c, const PgQuery__Node *item,
+                           const PgQuery__Node *value, brume_timeline_order *out);
+
+/* When all of a SELECT is walked, whose outputs are `values`: the rows of `from` that satisfy
+ * *condition, with what the calls add; `from` itself where there is none. *condition becomes NULL
+ * where it is taken over. NULL: failed. */
+const brume_relation *brume_walk_close_timeline(brume_walk *walk, brume_walk_timeline *timeline,
+                                                const brume_relation *from, brume_node *condition,
+                                                const brume_relation_column *values, size_t count);
+
+/* Any node; `inside` an aggregate's argument declared bounds clamp. */
+brume_node brume_walk_node(brume_walk_context *c, const PgQuery__Node *node, bool inside);
 
 #endif

@@ -1,5 +1,5 @@
 /* FROM and WHERE: tables, subqueries, WITH items; what each gives to the scope. */
-#include "query/sql/walk_from.h"
+#include "query/sql/walk.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +7,388 @@
 
 #include "base/text.h"
 #include "query/sql/tree.h"
+
+/* Tables of the catalog in FROM: their columns, whose their rows are, and how they are found. */
+
+/* The columns by which a table is linked, and by which others are linked to it. */
+static bool add_link_keys(brume_walk *walk, brume_relation *relation)
+{
+    const brume_catalog *catalog = walk->catalog;
+    const brume_catalog_table *table = &catalog->tables[relation->table];
+    brume_link_key *keys =
+        brume_arena_allocate(walk->builder.arena, (catalog->table_count + 1) * sizeof *keys);
+    if (!keys) {
+        brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
+        return false;
+    }
+    size_t count = 0;
+    if (table->privacy == BRUME_PRIVACY_LINK)
+        keys[count++] = (brume_link_key){table->link.parent, table->link.parent_column,
+                                         relation->columns[table->link.column].reference, false};
+    for (size_t i = 0; i < catalog->table_count; i++) {
+        const brume_catalog_table *child = &catalog->tables[i];
+        if (child->privacy != BRUME_PRIVACY_LINK || child->link.parent != relation->table)
+            continue;
+        bool known = false;
+        for (size_t j = 0; j < count; j++)
+            known = known || (keys[j].found && keys[j].column == child->link.parent_column);
+        if (!known)
+            keys[count++] = (brume_link_key){relation->table, child->link.parent_column,
+                                             relation->columns[child->link.parent_column].reference,
+                                             true};
+    }
+    relation->link_keys = keys;
+    relation->link_key_count = count;
+    return true;
+}
+
+/* The column itself, with the bounds of its clamped values: it has no others. */
+static brume_node within(brume_walk *walk, brume_node column, brume_node clamped)
+{
+    brume_expression *copy = brume_arena_copy(walk->builder.arena, column, sizeof *column);
+    if (!copy)
+        return brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
+    copy->bounds = clamped->bounds;
+    copy->bounded = true;
+    return copy;
+}
+
+/* A table of the catalog, by its place there; NULL: failed. */
+static const brume_relation *walk_table(brume_walk *walk, size_t index)
+{
+    const brume_catalog_table *table = &walk->catalog->tables[index];
+    brume_relation *relation = brume_walk_relation(walk, BRUME_RELATION_TABLE);
+    if (!relation)
+        return NULL;
+    brume_relation_column *columns =
+        brume_arena_allocate(walk->builder.arena, (table->column_count + 1) * sizeof *columns);
+    if (!columns) {
+        brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
+        return NULL;
+    }
+    for (size_t i = 0; i < table->column_count; i++) {
+        const brume_catalog_column *column = &table->columns[i];
+        brume_node reference = brume_build_column(&walk->builder, relation, i, column->type,
+                                                  !column->not_null ||
+                                                      column->leaf != BRUME_LEAF_PLAIN ||
+                                                      column->type.kind == BRUME_TYPE_TEXT);
+        brume_node inside = reference;
+        if (column->low && column->high &&
+            (brume_type_is_number(column->type) || brume_type_is_time(column->type)))
+            inside = brume_build_clamp(&walk->builder, reference, column->low, column->high);
+        if (!inside)
+            return NULL;
+        if (column->bounds_read && !(reference = inside = within(walk, reference, inside)))
+            return NULL;
+        columns[i] = (brume_relation_column){.name = column->name,
+                                             .reference = reference,
+                                             .inside = inside,
+                                             .table_column = i,
+                                             .stored = column->name,
+                                             .leaf = column->leaf};
+    }
+    relation->columns = columns;
+    relation->column_count = table->column_count;
+    relation->table = index;
+    relation->privacy = table->privacy;
+    relation->unit = table->privacy == BRUME_PRIVACY_UNIT ? table->unit : 0;
+    relation->grain_known = table->privacy == BRUME_PRIVACY_ROW;
+    if (!add_link_keys(walk, relation))
+        return NULL;
+    if (table->privacy == BRUME_PRIVACY_PUBLIC) {
+        for (size_t i = 0; i < walk->public_count; i++)
+            if (walk->public_tables[i] == index)
+                return relation;
+        if (walk->public_count == 16) {
+            brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, NULL, "too many tables");
+            return NULL;
+        }
+        walk->public_tables[walk->public_count++] = index;
+        return relation;
+    }
+    if (relation->privacy == BRUME_PRIVACY_UNIT &&
+        columns[relation->unit].reference->type.kind == BRUME_TYPE_REFUSED) {
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, NULL,
+                         "the unit column of '%.60s' has a type that brume does not read",
+                         table->name);
+        return NULL;
+    }
+    const char *blurs = relation->privacy == BRUME_PRIVACY_UNIT
+                            ? brume_leaf_blurs_units(columns[relation->unit].leaf,
+                                                     table->columns[relation->unit].native)
+                            : NULL;
+    if (blurs) { /* registered before this was asked */
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, BRUME_UNIT_HINT,
+                         "the unit column of '%.60s' cannot be one, because %s", table->name,
+                         blurs);
+        return NULL;
+    }
+    for (size_t i = 0; i < walk->table_count; i++)
+        if (walk->tables[i].table == index)
+            return relation;
+    if (walk->table_count == 16) {
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, NULL, "too many tables");
+        return NULL;
+    }
+    walk->tables[walk->table_count++] = (brume_query_table){index, false};
+    return relation;
+}
+
+static bool is_called(const brume_catalog_table *table, const char *dataset, const char *name,
+                      bool any_case)
+{
+    const char *own = table->dataset ? table->dataset : table->name;
+    if (dataset && *dataset && strcmp(own, dataset) != 0)
+        return false;
+    return (any_case ? strcasecmp(table->name, name) : strcmp(table->name, name)) == 0;
+}
+
+static bool no_table(brume_walk *walk, const char *dataset, const char *name)
+{
+    const brume_catalog *catalog = walk->catalog;
+    const char *names[BRUME_WALK_COLUMNS];
+    size_t count = 0;
+    for (size_t i = 0; i < catalog->table_count && count < BRUME_WALK_COLUMNS; i++)
+        names[count++] = catalog->tables[i].name;
+    const char *near = brume_text_nearest(name, names, count);
+    char hint[120] = "register it first";
+    if (near)
+        snprintf(hint, sizeof hint, "did you mean '%.80s'?", near);
+    if (dataset && *dataset)
+        brume_build_fail(&walk->builder, BRUME_EUNKNOWN, hint, "no table '%.60s' in '%.60s'", name,
+                         dataset);
+    else
+        brume_build_fail(&walk->builder, BRUME_EUNKNOWN, hint, "no dataset '%.60s'", name);
+    return false;
+}
+
+/* The table of that name, exactly, else without regard to case; `dataset` may be NULL or empty. One
+ * alone must have it. False: failed. */
+static bool walk_find_table(brume_walk *walk, const char *dataset, const char *name, size_t *index)
+{
+    const brume_catalog *catalog = walk->catalog;
+    size_t found = 0;
+    for (int any_case = 0; any_case < 2 && found == 0; any_case++)
+        for (size_t i = 0; i < catalog->table_count; i++)
+            if (is_called(&catalog->tables[i], dataset, name, any_case)) {
+                *index = i;
+                found++;
+            }
+    if (found == 0)
+        return no_table(walk, dataset, name);
+    if (found > 1)
+        brume_build_fail(&walk->builder, BRUME_EARGUMENT, "write DATASET.TABLE",
+                         "several datasets have a table '%.60s'", name);
+    return found == 1;
+}
+
+/* UNION ALL in a subquery: the rows of both sides, each still whose it was.
+ *
+ * The two sides must be of one dataset: its neighbours differ in all rows of one unit, in all its
+ * tables at once, so that a unit's rows of the union come and go together (proofs/links.md). */
+
+typedef struct union_side {
+    const brume_relation *from;
+    brume_relation *made; /* its columns, in the types and the order of the union */
+    brume_relation_column *columns;
+} union_side;
+
+static bool out_of_memory(brume_walk *walk)
+{
+    brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
+    return false;
+}
+
+/* Every protected table that a relation reads must be of the dataset of *first (NULL: none yet). */
+static bool of_one_dataset(const brume_walk *walk, const brume_relation *relation,
+                           const brume_catalog_table **first)
+{
+    if (!relation)
+        return true;
+    if (relation->kind == BRUME_RELATION_TABLE && relation->privacy != BRUME_PRIVACY_PUBLIC) {
+        const brume_catalog_table *table = &walk->catalog->tables[relation->table];
+        if (*first && table != *first && !brume_catalog_same_dataset(*first, table))
+            return false;
+        *first = table;
+    }
+    return of_one_dataset(walk, relation->left, first) &&
+           of_one_dataset(walk, relation->right, first);
+}
+
+static bool check_sides(brume_walk *walk, const brume_relation *left, const brume_relation *right)
+{
+    const brume_catalog_table *first = NULL;
+    const char *what = NULL, *hint = NULL;
+    if (left->privacy == BRUME_PRIVACY_ROW || right->privacy == BRUME_PRIVACY_ROW) {
+        what = "a dataset whose unit is the row cannot be part of UNION ALL";
+        hint = "register it with a column as its unit";
+    } else if (left->privacy != right->privacy) {
+        what = "UNION ALL of a public table and a protected one is not supported";
+        hint = "ask for them separately: the public one is free";
+    } else if (!of_one_dataset(walk, left, &first) || !of_one_dataset(walk, right, &first)) {
+        what = "UNION ALL of different datasets is not supported: nobody says that their units are "
+               "the same";
+        hint = "register them as the tables of one dataset, with --policy";
+    }
+    if (what)
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, hint, "%s", what);
+    return !what;
+}
+
+/* The columns that a side can be asked for by name, in order; returns how many. */
+static size_t named(const brume_relation *relation, size_t *places, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < relation->column_count; i++)
+        if (relation->columns[i].name) {
+            if (count < most)
+                places[count] = i;
+            count++;
+        }
+    return count;
+}
+
+static bool open_side(brume_walk *walk, union_side *side, const brume_relation *from)
+{
+    side->from = from;
+    side->made = brume_walk_relation(walk, BRUME_RELATION_SELECT);
+    side->columns = brume_arena_allocate(walk->builder.arena,
+                                         (2 * from->column_count + 1) * sizeof *side->columns);
+    if (!side->made)
+        return false;
+    if (!side->columns)
+        return out_of_memory(walk);
+    side->made->left = from;
+    side->made->columns = side->columns;
+    side->made->privacy = from->privacy;
+    return true;
+}
+
+static bool add_to_side(brume_walk *walk, union_side *side, const char *name, brume_node value)
+{
+    size_t at = side->made->column_count;
+    brume_node reference = value ? brume_walk_reference(walk, side->made, at, value) : NULL;
+    if (!reference)
+        return false;
+    side->columns[at] = (brume_relation_column){
+        .name = name, .reference = reference, .expression = value, .inside = reference};
+    side->made->column_count++;
+    return true;
+}
+
+/* What is known of a column of the union: what is known of it on both sides. */
+static brume_node hull(brume_walk *walk, const brume_relation *made, size_t at, brume_node a,
+                       brume_node b)
+{
+    brume_expression like = *a;
+    like.nullable = a->nullable || b->nullable;
+    like.bounded = a->bounded && b->bounded;
+    like.inexact_key = a->inexact_key || b->inexact_key;
+    like.max_length = a->max_length > b->max_length ? a->max_length : b->max_length;
+    if (b->bounds.low < a->bounds.low)
+        like.bounds.low = b->bounds.low;
+    if (b->bounds.high > a->bounds.high)
+        like.bounds.high = b->bounds.high;
+    if (b->bounds.real_low < a->bounds.real_low)
+        like.bounds.real_low = b->bounds.real_low;
+    if (b->bounds.real_high > a->bounds.real_high)
+        like.bounds.real_high = b->bounds.real_high;
+    return brume_walk_reference(walk, made, at, &like);
+}
+
+/* One more column of both sides and of the union: `a` beside `b` in a type that both widen to. */
+static bool add_column(brume_walk *walk, union_side sides[2], brume_relation *made,
+                       brume_relation_column *columns, const char *name, brume_node a, brume_node b)
+{
+    brume_builder *builder = &walk->builder;
+    brume_node both[2] = {a, b};
+    brume_type type;
+    if (!brume_build_common(builder, both, 2, &type))
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (!add_to_side(walk, &sides[i], name, brume_build_convert(builder, both[i], type)))
+            return false;
+    size_t at = made->column_count;
+    brume_node reference =
+        hull(walk, made, at, sides[0].columns[at].reference, sides[1].columns[at].reference);
+    if (!reference)
+        return false;
+    columns[at] =
+        (brume_relation_column){.name = name, .reference = reference, .inside = reference};
+    made->column_count++;
+    return true;
+}
+
+/* Named columns by their places, each with what stands for it inside an aggregate; then the unit.
+ */
+static bool add_columns(brume_walk *walk, union_side sides[2], brume_relation *made,
+                        brume_relation_column *columns)
+{
+    enum { MOST = 400 };
+    size_t left[MOST], right[MOST];
+    const brume_relation *a = sides[0].from, *b = sides[1].from;
+    size_t count = named(a, left, MOST);
+    if (count != named(b, right, MOST) || count > MOST) {
+        brume_build_fail(&walk->builder, BRUME_EARGUMENT, "name the columns instead of *",
+                         "the sides of UNION ALL have different numbers of columns");
+        return false;
+    }
+    made->unit = SIZE_MAX;
+    for (size_t i = 0; i < count; i++) {
+        const brume_relation_column *x = &a->columns[left[i]], *y = &b->columns[right[i]];
+        size_t at = made->column_count;
+        if (!add_column(walk, sides, made, columns, x->name, x->reference, y->reference))
+            return false;
+        if (left[i] == a->unit && right[i] == b->unit)
+            made->unit = at;
+        if (x->inside == x->reference && y->inside == y->reference)
+            continue;
+        if (!add_column(walk, sides, made, columns, NULL, x->inside, y->inside))
+            return false;
+        columns[at].inside = columns[at + 1].reference;
+    }
+    if (a->privacy != BRUME_PRIVACY_UNIT)
+        return true;
+    if (!brume_walk_units_match(walk, a, b) || made->unit != SIZE_MAX)
+        return walk->builder.status == BRUME_OK;
+    made->unit = made->column_count;
+    return add_column(walk, sides, made, columns, NULL, a->columns[a->unit].reference,
+                      b->columns[b->unit].reference);
+}
+
+const brume_relation *brume_walk_union(brume_walk *walk, const PgQuery__SelectStmt *select,
+                                       const brume_walk_common *common)
+{
+    if (select->op != PG_QUERY__SET_OPERATION__SETOP_UNION || !select->all) {
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED,
+                         "use UNION ALL, which keeps whose each row is",
+                         "UNION without ALL, INTERSECT and EXCEPT are not supported");
+        return NULL;
+    }
+    const brume_relation *left = brume_walk_select(walk, select->larg, common);
+    const brume_relation *right = left ? brume_walk_select(walk, select->rarg, common) : NULL;
+    if (!right || !check_sides(walk, left, right))
+        return NULL;
+    union_side sides[2];
+    brume_relation *made = brume_walk_relation(walk, BRUME_RELATION_UNION);
+    brume_relation_column *columns =
+        brume_arena_allocate(walk->builder.arena, (2 * left->column_count + 1) * sizeof *columns);
+    if (!made || !open_side(walk, &sides[0], left) || !open_side(walk, &sides[1], right))
+        return NULL;
+    if (!columns) {
+        out_of_memory(walk);
+        return NULL;
+    }
+    if (!add_columns(walk, sides, made, columns))
+        return NULL;
+    made->privacy = left->privacy;
+    made->left = sides[0].made;
+    made->right = sides[1].made;
+    made->columns = columns;
+    for (int i = 0; i < 2; i++)
+        sides[i].made->unit = made->unit;
+    return made;
+}
 
 brume_relation *brume_walk_relation(brume_walk *walk, brume_relation_kind kind)
 {
@@ -114,7 +496,7 @@ static void take_relation(brume_walk_scope *scope, const brume_relation *relatio
 
 bool brume_walk_table_scope(brume_walk *walk, size_t table, brume_walk_scope *scope)
 {
-    const brume_relation *relation = brume_walk_table(walk, table);
+    const brume_relation *relation = walk_table(walk, table);
     if (relation)
         take_relation(scope, relation);
     return relation != NULL;
@@ -291,8 +673,8 @@ bool brume_walk_item(brume_walk *walk, const PgQuery__Node *node, const brume_wa
                 return true;
             }
         size_t index = 0;
-        if (!brume_walk_find_table(walk, table->schemaname, table->relname, &index) ||
-            !(relation = brume_walk_table(walk, index)) ||
+        if (!walk_find_table(walk, table->schemaname, table->relname, &index) ||
+            !(relation = walk_table(walk, index)) ||
             !add_source(walk, scope, table->relname, table->alias, relation))
             return false;
         if (!table->alias)
@@ -352,7 +734,8 @@ static bool find_sublink(void *context, const ProtobufCMessage *message)
     return !*found;
 }
 
-bool brume_walk_has_sublink(const PgQuery__Node *node)
+/* Is there a subquery in the expression? */
+static bool walk_has_sublink(const PgQuery__Node *node)
 {
     bool found = false;
     brume_tree_visit(node ? &node->base : NULL, find_sublink, &found);
@@ -379,7 +762,7 @@ static bool walk_where(brume_walk *walk, PgQuery__Node *clause, brume_walk_scope
         return false;
     }
     for (size_t i = 0; i < count; i++)
-        if (!brume_walk_has_sublink(parts[i])) {
+        if (!walk_has_sublink(parts[i])) {
             all[kept] = brume_walk_expression(walk, scope, NULL, parts[i], false);
             if (!all[kept++])
                 return false;
@@ -406,7 +789,7 @@ static bool walk_sublinks(brume_walk *walk, PgQuery__Node *clause, brume_walk_sc
     size_t count;
     PgQuery__Node *const *parts = conjuncts(&clause, &count);
     for (size_t i = 0; clause && i < count; i++) {
-        if (brume_walk_is_semijoin(parts[i]) || !brume_walk_has_sublink(parts[i]))
+        if (brume_walk_is_semijoin(parts[i]) || !walk_has_sublink(parts[i]))
             continue;
         brume_node both[] = {*where, brume_walk_expression(walk, scope, NULL, parts[i], false)};
         if (both[1])

@@ -1,5 +1,5 @@
 /* The outer SELECT while it is walked: its keys and aggregates so far. Shared by walk_query.c
- * (clauses), walk_aggregate.c (what is measured) and walk_formula.c (what is shown of it). */
+ * (clauses) and walk_aggregate.c (what is measured, and what is shown of it). */
 #ifndef BRUME_QUERY_WALK_OUTER_H
 #define BRUME_QUERY_WALK_OUTER_H
 
@@ -34,17 +34,6 @@ typedef struct brume_walk_outer {
     const brume_query *named; /* its outputs may be called by their names; NULL: not yet */
 } brume_walk_outer;
 
-/* A key of GROUP BY; *place is which it is, SIZE_MAX for a constant. False: refused. */
-bool brume_walk_add_key(brume_walk_outer *o, const PgQuery__Node *node, size_t *place);
-
-/* GROUP BY: the keys and, of ROLLUP, CUBE and GROUPING SETS, the sets of them; the number of the
- * set is then one more key, the last. False: refused. */
-bool brume_walk_grouping(brume_walk_outer *o, const PgQuery__SelectStmt *select);
-
-/* When everything is walked: let every row of the scope stand there once for each set, and group by
- * NULL instead of a key in the sets that have it not. */
-bool brume_walk_group_sets(brume_walk_outer *o);
-
 /* GROUPING(a, b, ...): which of the keys the group's set has not, as bits. */
 brume_formula_node brume_walk_grouping_function(brume_walk_outer *o,
                                                 const PgQuery__GroupingFunc *call);
@@ -62,9 +51,6 @@ brume_formula_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__Func
 
 /* When everything is walked: measure sums that differ by constants together. False: failed. */
 bool brume_walk_shifted_sums(brume_walk_outer *o);
-
-/* A call with OVER: a function of the shown rows. */
-brume_formula_node brume_walk_window(brume_walk_outer *o, const PgQuery__FuncCall *call);
 
 /* PERCENTILE_CONT(ARRAY[...]) and PERCENTILE_DISC(ARRAY[...]): the array, else NULL. In the SELECT
  * list it stands for one output per element. */

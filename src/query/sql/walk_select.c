@@ -2,7 +2,7 @@
  *
  * Either way the result carries the unit along, named or not. A subquery that would mix the rows of
  * several units (LIMIT, DISTINCT, aggregates over other groups, set operations) is refused. */
-#include "query/sql/walk_timeline.h"
+#include "query/sql/walk.h"
 
 #include <strings.h>
 
