@@ -152,6 +152,8 @@ struct brume_command {
 /* --ledger FILE, the same for all commands that open one. */
 #define BRUME_LEDGER_OPTION                                                                        \
     BRUME_OPTION(FILE, "ledger", "FILE", "the ledger; else $BRUME_LEDGER, else ./brume.db")
+#define BRUME_WINDOW_OPTION                                                                        \
+    BRUME_OPTION(TEXT, "windows", "WINDOW", "the one window that is read, of a table that grows")
 
 /* Every command, in the order of commands.def. */
 const brume_command *const *brume_commands(size_t *count);

@@ -3,7 +3,7 @@
  * nothing of an answer depends on rows of other windows: no join, no row that another one follows,
  * no look that chooses a limit, no centre, no test of keys.
  *
- *   test_window_replay [ROUNDS]
+ *   test_window_replay [ROUNDS [TEST]]
  *
  * The tables: visits and calls have dates, drugs are linked to visits and have none, labs are linked
  * to visits and notes to patients, with dates of their own; patients have no dates, and wards are
@@ -20,7 +20,9 @@
 #include "ask_json.h"
 #include "columns.h"
 #include "number/decimal.h"
+#include "query/collect/unit_count.h"
 #include "query/plan/tables.h"
+#include "query/release/charged.h"
 #include "random/tape.h"
 #include "registered.h"
 
@@ -41,7 +43,7 @@ static const char *const declared[TABLES] = {
 
 static brume_error error;
 static char folder[64];
-static int rounds = 2;
+static int rounds = 1;
 static uint64_t state_of_rows;
 
 static uint64_t next(uint64_t below)
@@ -471,6 +473,132 @@ static void rows_of_a_server_change_no_answer(void **state)
     assert_true(uncut.different * 10 > uncut.asked * 3);
 }
 
+/* ---- statistics and streams of one window ---- */
+
+enum { MOST_TEXT = 1 << 16 };
+
+typedef struct seen {
+    char text[MOST_TEXT]; /* the rows that the statistic was given, or the counts of the stream */
+} seen;
+
+static brume_status keep_rows(void *context, const char *path, brume_bits *bits, json_t **answer,
+                              brume_error *why)
+{
+    seen *to = context;
+    FILE *file = fopen(path, "r");
+    (void)bits, (void)why;
+    assert_non_null(file);
+    to->text[fread(to->text, 1, MOST_TEXT - 1, file)] = 0;
+    fclose(file);
+    *answer = json_object();
+    return BRUME_OK;
+}
+
+static brume_status keep_counts(void *context, const brume_charged_stream *on, json_t **answer,
+                                brume_error *why)
+{
+    static const char *const conditions[] = {"cost > 10", "ward = 'a' OR cost IS NULL",
+                                             "day >= DATE '2026-01-06'", "day IS NOT NULL"};
+    seen *to = context;
+    brume_unit_counter *counter = NULL;
+    size_t length = 0;
+    BRUME_TRY(brume_unit_counter_open(on->question, on->engine, on->bits, &counter, why));
+    for (size_t i = 0; i < 4; i++) {
+        uint64_t units = 0;
+        assert_ok(brume_unit_counter_ask(counter, conditions[i], &units, why));
+        length += (size_t)snprintf(to->text + length, MOST_TEXT - length, "%llu ",
+                                   (unsigned long long)units);
+    }
+    brume_unit_counter_close(counter);
+    *answer = json_object();
+    return BRUME_OK;
+}
+
+/* A dataset of visits alone, of which something that is no SQL is asked. */
+static brume_status release_visits(int world, const char *windows, bool stream, bool row_is_unit,
+                                   brume_adjacency adjacency, seen *out)
+{
+    char path[128];
+    brume_ledger *ledger = NULL;
+    brume_bits *bits = brume_tape_open_seeded(5);
+    snprintf(path, sizeof path, "%s/ledger.db", folder);
+    registered_remove_ledger(path);
+    assert_ok(brume_ledger_open(path, BRUME_LEDGER_CREATE, &ledger, &error));
+    brume_filter whole = filter_of(BRUME_RULE_PURE, "10"), window = filter_of(BRUME_RULE_PURE, "2");
+    brume_policy *policy = describe(world, VISITS, false);
+    if (!row_is_unit)
+        assert_ok(brume_policy_set_unit(policy, "person", &error));
+    assert_ok(brume_policy_set_bounds(policy, "cost", "0", "100", &error));
+    policy->window.place = BRUME_WINDOW_BY_COLUMN;
+    policy->window.column = strdup("day");
+    assert_ok(brume_window_grid_parse("day", NULL, &policy->window.grid, &error));
+    json_t *json = brume_policy_to_json(policy);
+    brume_registration registration = {.name = "visits",
+                                       .source = "visits",
+                                       .data_version = "",
+                                       .adjacency = adjacency,
+                                       .filter = &whole,
+                                       .window_budget = &window,
+                                       .policy = json};
+    assert_ok(brume_ledger_register(ledger, &registration, &error));
+    brume_charged release = {.dataset = "visits",
+                             .adjacency = adjacency,
+                             .epsilon = "1.5",
+                             .windows = windows,
+                             .what = "rows",
+                             .fresh = stream,
+                             .draw = stream ? NULL : keep_rows,
+                             .stream = stream ? keep_counts : NULL,
+                             .context = out};
+    json_t *answer = NULL;
+    brume_status status = brume_charged_release(ledger, &release, bits, NULL, &answer, &error);
+    if (status == BRUME_OK) { /* the window paid, and has not enough for it once more */
+        seen second;
+        release.fresh = true;
+        release.context = &second;
+        json_decref(answer);
+        answer = NULL;
+        assert_fails(brume_charged_release(ledger, &release, bits, NULL, &answer, &error),
+                     BRUME_EBUDGET);
+        release.windows = "2026-01-13"; /* another window has */
+        assert_ok(brume_charged_release(ledger, &release, bits, NULL, &answer, &error));
+    }
+    json_decref(answer);
+    json_decref(json);
+    brume_policy_close(policy);
+    brume_ledger_close(ledger);
+    brume_bits_close(bits);
+    return status;
+}
+
+/* What they are given is of the windows that they pay, whatever there is elsewhere. */
+static void statistics_and_streams_read_their_window_alone(void **state)
+{
+    (void)state;
+    static seen kept[WORLDS], other;
+    for (int round = 0; round < rounds; round++) {
+        make_worlds((uint64_t)round + 1);
+        for (int kind = 0; kind < 4; kind++) { /* of a unit one row counts; a row is a unit */
+            bool stream = kind % 2, row_is_unit = kind >= 2;
+            const char *windows = row_is_unit ? KEPT : "2026-01-06";
+            for (int world = 0; world < WORLDS; world++)
+                assert_ok(release_visits(world, windows, stream, row_is_unit, BRUME_ADD_REMOVE,
+                                         &kept[world]));
+            if (strcmp(kept[0].text, kept[1].text) != 0)
+                fail_msg("rows of other windows are seen: %.300s\n%.300s", kept[0].text,
+                         kept[1].text);
+            assert_true(strlen(kept[0].text) > 5);
+            assert_ok(release_visits(0, "2026-01-12", stream, row_is_unit, BRUME_ADD_REMOVE, &other));
+            assert_string_not_equal(kept[0].text, other.text);
+        }
+    }
+    /* several windows, in which a unit's row may be another one; and what is public elsewhere */
+    assert_fails(release_visits(0, KEPT, false, false, BRUME_ADD_REMOVE, &other), BRUME_EUNSUPPORTED);
+    assert_fails(release_visits(0, NULL, true, false, BRUME_ADD_REMOVE, &other), BRUME_EUNSUPPORTED);
+    assert_fails(release_visits(0, "2026-01-06", false, true, BRUME_REPLACE, &other),
+                 BRUME_EUNSUPPORTED);
+}
+
 static int prepare(void **state)
 {
     (void)state;
@@ -497,6 +625,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_other_windows_change_no_answer),
         cmocka_unit_test(rows_of_a_server_change_no_answer),
+        cmocka_unit_test(statistics_and_streams_read_their_window_alone),
     };
+    if (argc > 2)
+        cmocka_set_test_filter(argv[2]);
     return cmocka_run_group_tests_name("replays of windows", tests, prepare, clean);
 }

@@ -37,6 +37,7 @@ static brume_status read_words(brume_call *call, brume_release_words *out, brume
         .epsilon = brume_call_text(call, "epsilon"),
         .delta = brume_call_text(call, "delta"),
         .rho = brume_call_text(call, "rho"),
+        .windows = brume_call_text(call, "windows"),
         .column = brume_call_text(call, "column"),
         .columns = brume_call_text(call, "columns"),
         .domain = brume_call_text(call, "domain"),
@@ -324,6 +325,7 @@ const brume_command brume_command_release = {
                      "the price of --noise lln, in place of epsilon, which stands for epsilon^2/2",
                      BRUME_ABOVE_TO(0, 10000)),
         BRUME_OPTION(TEXT, "method", "METHOD", "which mechanism; see above"),
+        BRUME_WINDOW_OPTION,
         BRUME_OPTION(TEXT, "column", "NAME", "of which column"),
         BRUME_OPTION(TEXT, "columns", "A,B,...", "of which columns (gram, covariance, regression)"),
         BRUME_OPTION(

@@ -108,6 +108,7 @@ static brume_status open_asker(brume_call *call, brume_stream_asker *out, brume_
     BRUME_TRY(brume_call_open_dataset(call, out->ledger, brume_call_text(call, "dataset"), &dataset,
                                       error));
     out->dataset = dataset;
+    out->windows = brume_call_text(call, "windows");
     return describe(call, &out->what, error);
 }
 
@@ -184,7 +185,7 @@ static brume_status run_weights(brume_call *call, brume_error *error)
             TEXT, "dataset", "NAME",                                                               \
             "each line is a condition whose units are counted in this registered dataset"),        \
         BRUME_FLAG("no-ledger", "each line is a true number, and nobody keeps account"),           \
-        BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION
+        BRUME_WINDOW_OPTION, BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION
 
 #define STREAM_DESCRIPTION                                                                         \
     "Reads one question a line from standard input and answers each at once: 'below' or 'above', " \
@@ -273,6 +274,7 @@ const brume_command brume_command_stream_pmw = {
         BRUME_OPTION(TEXT, "other", "A,B,...",
                      "columns with one more value, for what is missing or outside the domain"),
         BRUME_OPTION(TEXT, "epsilon", "E", "the price of the whole stream"),
+        BRUME_WINDOW_OPTION,
         BRUME_OPTION(
             TEXT, "delta", "D",
             "then more answers are affordable: noise grows with the square root of the updates"),

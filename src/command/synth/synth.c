@@ -201,6 +201,7 @@ brume_status brume_synth_read_words(brume_call *call, brume_synth_words *out, br
                             .epsilon = brume_call_text(call, "epsilon"),
                             .delta = brume_call_text(call, "delta"),
                             .rho = brume_call_text(call, "rho"),
+                            .windows = brume_call_text(call, "windows"),
                             .rounds = brume_call_count(call, "rounds", 0),
                             .candidates = brume_call_count(call, "candidates", UINT64_C(1) << 26),
                             .size = brume_call_count(call, "size", 0),
@@ -368,6 +369,7 @@ const brume_command brume_command_synth = {
                      "tree, mwem, pmw, small-db, laplace, gaussian or histogram",
                      .choices = methods),
         BRUME_OPTION(TEXT, "epsilon", "E", "the price of all of it; there is no default"),
+        BRUME_WINDOW_OPTION,
         BRUME_OPTION(
             TEXT, "delta", "D",
             "its part of delta: needed by gaussian, less noise by mwem, pmw and histogram"),

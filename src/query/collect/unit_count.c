@@ -80,6 +80,17 @@ static brume_status parse_condition(const brume_question *question, const char *
         brume_query_free(query);
         return refuse_shape(error);
     }
+    /* each question reads the windows that the stream was charged for, and no others */
+    if (question->touched) {
+        const brume_window_wish wish = {question->touched->windows, question->touched->now};
+        brume_touched *touched = NULL;
+        status = brume_touched_find(query, question->tables, &wish, &touched, error);
+        brume_touched_close(touched);
+        if (status != BRUME_OK) {
+            brume_query_free(query);
+            return status;
+        }
+    }
     *out = query;
     return BRUME_OK;
 }

@@ -107,8 +107,9 @@ const brume_expression *brume_scope_inside(brume_row_scope scope, const brume_ex
 
 const brume_expression *brume_query_cut_of(const brume_query *query, const brume_relation *table)
 {
+    /* by number: a copy of a relation keeps it, and its cut (brume_query_add_number) */
     for (size_t i = 0; i < query->cut_count; i++)
-        if (query->cuts[i].table == table)
+        if (query->cuts[i].table->number == table->number)
             return query->cuts[i].condition;
     return NULL;
 }

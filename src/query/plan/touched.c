@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "query/expression/build.h"
@@ -417,6 +418,13 @@ static brume_status cut_query(finder *f)
 }
 
 /* ---- all of it ---- */
+
+int64_t brume_touched_now(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
+}
 
 static brume_status check_empty(const brume_touched *touched, const brume_window_wish *wish,
                                 brume_error *error)

@@ -22,6 +22,9 @@ typedef struct brume_window_wish {
     int64_t now;         /* microseconds since 1970 */
 } brume_window_wish;
 
+/* The present moment, in microseconds since 1970. */
+int64_t brume_touched_now(void);
+
 typedef struct brume_touched_dataset {
     const brume_dataset *dataset;
     const brume_policy *policy; /* of a table with a window column: its grid and column */

@@ -392,9 +392,20 @@ static const char *print_relation(print_scope *scope, const brume_relation *rela
 
 /* ---- queries ---- */
 
+/* How many relations are cut: as many as there are cuts, or one was lost on the way here, and its
+ * table would be read as a whole. */
+static size_t count_cuts(const brume_query *query, const brume_relation *relation)
+{
+    return relation ? (brume_query_cut_of(query, relation) != NULL) +
+                          count_cuts(query, relation->left) + count_cuts(query, relation->right)
+                    : 0;
+}
+
 static brume_status open_scope(print_scope *scope, const brume_query *query, brume_dialect dialect,
                                const char *const *tables, brume_error *error)
 {
+    if (query->cut_count != count_cuts(query, query->from))
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "a table is not cut to its windows");
     *scope = (print_scope){.query = query, .tables = tables};
     scope->printer.arena = brume_arena_open();
     if (!scope->printer.arena)

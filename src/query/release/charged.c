@@ -10,6 +10,7 @@
 #include "query/collect/unit_rows.h"
 #include "query/plan/question.h"
 #include "query/release/answer.h"
+#include "query/plan/window_price.h"
 #include "query/release/prepare.h"
 
 static brume_status check_adjacency(const brume_charged *release, const brume_question *question,
@@ -128,6 +129,10 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_charged
                                    .marks = (const char *const *)marks.texts,
                                    .mark_count = marks.count,
                                    .read_mark_count = marks.read_count};
+    if (question->touched) {
+        charges.windows = &question->touched->datasets[0].set;
+        charges.window_price = charge;
+    }
     brume_reservation reservation = {.charges = &charges,
                                      .charge_count = 1,
                                      .sql = release->what,
@@ -152,8 +157,66 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_charged
     return status;
 }
 
+/* The windows that are read, and no others. Of one window a unit comes or goes with its rows there,
+ * and so does its one row that counts: the price is that of the mechanism. Of several its row would
+ * become another one. Under replace a row may go to another window, so that the number of rows is
+ * not public as the mechanisms have it. */
+static brume_status find_windows(const brume_charged *release, brume_question *question,
+                                 brume_error *error)
+{
+    const brume_dataset *dataset = question->datasets[0];
+    const brume_window_wish wish = {release->windows, brume_touched_now()};
+    if (!dataset->has_windows)
+        return release->windows
+                   ? brume_fail(error, BRUME_EARGUMENT, "leave it out",
+                                "'--windows': the dataset '%s' has no windows", dataset->name)
+                   : BRUME_OK;
+    if (dataset->adjacency == BRUME_REPLACE)
+        return brume_fail(error, BRUME_EUNSUPPORTED,
+                          "ask in SQL: queries pay for the windows they read",
+                          "this cannot be asked of a dataset with windows that is registered under "
+                          "replace, such as '%s'",
+                          dataset->name);
+    if (release->windows || !question->policies[0]->unit)
+        BRUME_TRY(brume_touched_find(question->query, question->tables, &wish, &question->touched,
+                                     error));
+    if (question->policies[0]->unit &&
+        (!question->touched || !brume_touched_is_one(question->touched)))
+        return brume_fail(error, BRUME_EUNSUPPORTED,
+                          "name one with --windows, or ask in SQL, which reads several",
+                          "this is asked of one window, and '%s' has many", dataset->name);
+    return BRUME_OK;
+}
+
+static json_t *windows_to_json(const brume_question *question, const brume_charge *charge)
+{
+    const brume_window_price price = {.charge = *charge, .why = "one window"};
+    return question->touched
+               ? brume_window_price_to_json(question->touched, &price, charge->rule,
+                                            question->touched->now)
+               : NULL;
+}
+
+/* What may be spent now: the least of the dataset and of the windows that were read. */
+static brume_status find_left(brume_ledger *ledger, const brume_question *question,
+                              brume_charge *left, brume_error *error)
+{
+    brume_dataset *now = NULL;
+    BRUME_TRY(brume_ledger_dataset(ledger, question->datasets[0]->name, &now, error));
+    brume_status status = brume_ledger_left(ledger, now, left, error);
+    brume_charge window;
+    if (status == BRUME_OK && question->touched) {
+        status = brume_ledger_least_left(ledger, now, &question->touched->datasets[0].set, &window,
+                                         error);
+        if (status == BRUME_OK && brume_decimal_compare(&window.amount, &left->amount) < 0)
+            *left = window;
+    }
+    brume_dataset_close(now);
+    return status;
+}
+
 static brume_status release_from(brume_ledger *ledger, const brume_charged *release,
-                                 const brume_question *question, brume_bits *bits,
+                                 brume_question *question, brume_bits *bits,
                                  const brume_watch *watch, json_t **answer, brume_error *error)
 {
     brume_charge charge;
@@ -161,11 +224,7 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
     BRUME_TRY(brume_spend_limit(watch, question->policies[0]->timeout, question->datasets[0]->name,
                                 error));
     BRUME_TRY(check_adjacency(release, question, error));
-    if (question->datasets[0]->has_windows) /* before a row is read or counted */
-        return brume_fail(error, BRUME_EUNSUPPORTED,
-                          "ask in SQL: queries pay for the windows they read",
-                          "this cannot be asked yet of a dataset with windows, such as '%s'",
-                          question->datasets[0]->name);
+    BRUME_TRY(find_windows(release, question, error)); /* before a row is read or counted */
     if (question->policies[0]->rows_stay)
         return brume_fail(error, BRUME_EPOLICY, "ask in SQL: counts, sums and means are answered",
                           "the rows of '%s' stay on their server, and this release needs them in "
@@ -188,9 +247,12 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
                            question->datasets[0]->name,
                            question->datasets[0]->data_version,
                            question->datasets[0]->source,
-                           policy};
+                           policy,
+                           release->windows ? release->windows : ""};
+    /* a key of a dataset without windows is as it always was */
+    size_t part_count = sizeof parts / sizeof *parts - !question->datasets[0]->has_windows;
     if (status == BRUME_OK)
-        status = brume_digest(parts, sizeof parts / sizeof *parts, key, error);
+        status = brume_digest(parts, part_count, key, error);
     free(policy);
     json_t *made = NULL;
     char read[BRUME_WHEN_TEXT];
@@ -202,20 +264,19 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
     if (status == BRUME_OK && !cached)
         status = reserve_and_answer(ledger, release, question, &charge, key, bits, watch, read,
                                     &made, error);
-    brume_dataset *now = NULL;
     brume_charge left;
+    json_t *windows = windows_to_json(question, &charge);
     if (status == BRUME_OK)
-        status = brume_ledger_dataset(ledger, release->dataset, &now, error);
-    if (status == BRUME_OK)
-        status = brume_ledger_left(ledger, now, &left, error);
+        status = find_left(ledger, question, &left, error);
     if (status == BRUME_OK &&
         (json_object_set_new(made, "remaining", brume_left_to_json(&left)) != 0 ||
          json_object_set_new(made, "as_of",
-                             brume_as_of_json(read, question->datasets[0]->data_version, NULL)) !=
-             0 ||
+                             brume_as_of_json(read, question->datasets[0]->data_version,
+                                              windows)) != 0 ||
+         (windows && json_object_set(made, "windows", windows) != 0) ||
          json_object_set_new(made, "cached", json_boolean(cached)) != 0))
         status = brume_no_memory(error, "the rows");
-    brume_dataset_close(now);
+    json_decref(windows);
     if (status != BRUME_OK) {
         json_decref(made);
         return status;

@@ -4,7 +4,10 @@
  *   -> commit -> answer
  *
  * Of each unit one row counts, the one with the smallest keyed hash, so that to the statistic a row
- * is a unit, whatever max_rows says. Where the dataset's unit is the row, all rows count. */
+ * is a unit, whatever max_rows says. Where the dataset's unit is the row, all rows count.
+ *
+ * Of a dataset with windows one window is read and pays the price, which is that of a unit whose
+ * rows there come or go; several where a row is a unit, because it is in one of them. */
 #ifndef BRUME_QUERY_CHARGED_H
 #define BRUME_QUERY_CHARGED_H
 
@@ -33,6 +36,7 @@ typedef struct brume_charged {
     const char *rho;      /* the price typed in rho instead, for the rule concentrated; else NULL */
     double rho_upper;     /* what it costs in rho, for the rule concentrated; 0: as any (epsilon,
                              delta) guarantee */
+    const char *windows;  /* read these alone, where the dataset has windows; NULL: not typed */
     const json_t *events; /* what will be released, for third parties; NULL: `what` says it */
     bool fresh;           /* its answer is not kept, so it is bought again each time */
     bool needs_rows;      /* refuse an empty table before the charge; under replace only, where the

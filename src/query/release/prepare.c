@@ -244,9 +244,7 @@ brume_status brume_check_ledger_bytes(brume_ledger *ledger, const brume_question
 /* The windows that are read, and no others: before anything is planned. */
 static brume_status find_windows(brume_question *question, const char *windows, brume_error *error)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    const brume_window_wish wish = {windows, now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000};
+    const brume_window_wish wish = {windows, brume_touched_now()};
     return brume_touched_find(question->query, question->tables, &wish, &question->touched, error);
 }
 

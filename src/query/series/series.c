@@ -305,7 +305,7 @@ static brume_status read_horizon(const brume_series_words *words, brume_series_s
     if (words->from)
         BRUME_TRY(brume_window_parse(&spec->grid, words->from, &spec->first, error));
     else
-        spec->first = brume_window_of_instant(&spec->grid, brume_series_now());
+        spec->first = brume_window_of_instant(&spec->grid, brume_touched_now());
     for (size_t i = 0; *end && !end[1] && i < sizeof units / sizeof *units; i++)
         days = *end == units[i].unit ? count * units[i].days : days;
     bool whole = isdigit((unsigned char)*text) && count >= 1 && count <= 1e6;
@@ -1026,7 +1026,7 @@ brume_status brume_series_update(brume_ledger *ledger, const char *name, brume_b
     BRUME_TRY(brume_ledger_series(ledger, name, &series, error));
     uint64_t before = (uint64_t)json_integer_value(json_object_get(series, "closed"));
     brume_status status = brume_series_spec_read(json_object_get(series, "terms"), &spec, error);
-    uint64_t windows = status == BRUME_OK ? brume_series_closed_at(&spec, brume_series_now()) : 0;
+    uint64_t windows = status == BRUME_OK ? brume_series_closed_at(&spec, brume_touched_now()) : 0;
     if (status == BRUME_OK && json_is_true(json_object_get(series, "ended")))
         status = brume_fail(error, BRUME_EPOLICY, "its totals stay: 'brume series show'",
                             "the series '%s' has ended", name);

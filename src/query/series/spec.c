@@ -152,13 +152,6 @@ const char *brume_series_moment(int64_t moment, char text[BRUME_SERIES_MOMENT])
     return text;
 }
 
-int64_t brume_series_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 int64_t brume_series_seconds(const char *text)
 {
     static const struct {

@@ -37,10 +37,9 @@ int64_t brume_series_close_of(const brume_series_spec *spec, uint64_t at);
 /* How many windows have closed at a moment. */
 uint64_t brume_series_closed_at(const brume_series_spec *spec, int64_t moment);
 
-/* A moment as "2026-03-05T00:00:00Z", and the present one. */
+/* A moment as "2026-03-05T00:00:00Z". */
 enum { BRUME_SERIES_MOMENT = 32 };
 const char *brume_series_moment(int64_t moment, char text[BRUME_SERIES_MOMENT]);
-int64_t brume_series_now(void);
 
 /* "2d", "12h" or "90m" in seconds; negative: it is none. And back. */
 enum { BRUME_SERIES_LENGTH = 24 };

@@ -605,7 +605,7 @@ static void where_it_applies(const char *option, char *all, size_t size)
 
 static brume_status check_options(const brume_release *release, size_t which, brume_error *error)
 {
-    static const char always[] = "epsilon adjacency method no-ledger ledger";
+    static const char always[] = "epsilon adjacency method no-ledger ledger windows";
     for (const char *const *given = release->words->given; *given; given++) {
         const char *name = *given;
         if (lists(always, name) || lists(methods[which].options, name))
@@ -887,6 +887,7 @@ brume_status brume_release_charged(brume_release *release, brume_ledger *ledger,
                              .epsilon = words->epsilon,
                              .rho = words->rho,
                              .delta = words->delta,
+                             .windows = words->windows,
                              .what = what,
                              .draw = draw_charged,
                              .context = &draw};

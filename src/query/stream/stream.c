@@ -151,6 +151,7 @@ static brume_status run_charged(const stream_charge *charge, brume_error *error)
                              .delta = charge->delta,
                              .rho = charge->rho,
                              .rho_upper = rho_upper,
+                             .windows = asker->windows,
                              .events = events,
                              .fresh = true,
                              .needs_rows = charge->needs_rows,

@@ -56,6 +56,7 @@ typedef struct brume_stream_asker {
     const brume_dataset *dataset;
     brume_bits *bits;
     const brume_watch *watch; /* may be NULL */
+    const char *windows;      /* of a dataset that has some; NULL: not typed */
     const char *what;         /* everything that was asked, as text, for the record */
     bool has_user;            /* a user of a server, whose memory is limited */
 } brume_stream_asker;

@@ -46,6 +46,7 @@ typedef struct brume_synth_list {
  * are the caller's and live as long as what is made of them. */
 typedef struct brume_synth_words {
     const char *source; /* the dataset, or the file */
+    const char *windows; /* of a dataset that has some */
     const char *method, *columns, *workload, *other;
     const char *epsilon, *delta, *rho;      /* the price, exact as typed */
     brume_synth_list domains, bounds, bins; /* "NAME=V1,V2", "NAME=LO..HI", "[NAME=]10" */
