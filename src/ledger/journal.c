@@ -102,7 +102,8 @@ static brume_status append_text(brume_ledger *ledger, const char *kind, const ch
  * write. */
 static const char *digest_key(const brume_ledger *ledger)
 {
-    static const char *const words[] = {"states", "tables", "beside", "vouched", "attested"};
+    static const char *const words[] = {"states",  "tables",   "beside",
+                                        "vouched", "attested", "sealed"};
     return words[ledger->schema - 1];
 }
 
@@ -131,7 +132,8 @@ static brume_status digest_rows(brume_ledger *ledger, const char *sql,
 }
 
 /* Digest of the tables that the newest row vouches for: datasets, from schema 2 on secrets and
- * marks, from schema 4 on users and allotments, from schema 5 on what windows have spent. It tells
+ * marks, from schema 4 on users and allotments, from schema 5 on what windows have spent, from
+ * schema 6 on projects. It tells
  * nobody whether marks were added: each reservation changes its dataset's row too. */
 static brume_status digest_tables(brume_ledger *ledger, char digest[BRUME_DIGEST_TEXT],
                                   brume_error *error)
@@ -156,9 +158,12 @@ static brume_status digest_tables(brume_ledger *ledger, char digest[BRUME_DIGEST
         error));
     if (ledger->schema < 5)
         return BRUME_OK;
-    return digest_rows(ledger,
-                       "SELECT dataset, first, hash FROM window_page ORDER BY dataset, first",
-                       digest, error);
+    BRUME_TRY(digest_rows(ledger,
+                          "SELECT dataset, first, hash FROM window_page ORDER BY dataset, first",
+                          digest, error));
+    if (ledger->schema < 6)
+        return BRUME_OK;
+    return digest_rows(ledger, "SELECT name, stated FROM project ORDER BY name", digest, error);
 }
 
 brume_status brume_journal_append(brume_ledger *ledger, const char *kind, json_t *body,
@@ -173,6 +178,8 @@ brume_status brume_journal_append(brume_ledger *ledger, const char *kind, json_t
     char *text = NULL;
     bool says = !ledger->user ||
                 (body && json_object_set_new(body, "user", json_string(ledger->user)) == 0);
+    says = says && (!ledger->unwitnessed ||
+                    (body && json_object_set_new(body, "unwitnessed", json_true()) == 0));
     if (body && says && json_object_set_new(body, digest_key(ledger), json_string(digest)) == 0)
         text = json_dumps(body, JSON_COMPACT | JSON_SORT_KEYS);
     json_decref(body);

@@ -26,19 +26,22 @@
  * restated: each with its hash, which stays, and the SHA-256 of the body that is left, which has
  *             "redacted": the number of this row
  *   publish   {"dataset","answers","filter","tables"}: answers that left the ledger in a bundle,
- * the numbers of their charges, what the dataset had spent then, a digest of the files migrate
- * {"from","to"}: schemas
+ * the numbers of their charges, what the dataset had spent then, a digest of the files
+ *   witness   {"action","kind","unreachable"}, since schema 6: "set" or "remove" (witness.h);
+ *             "accepted":{"rows","hash"}, a head that the ledger was behind
+ *   migrate   {"from","to"}: schemas
  *
- * A row that was appended for a user has "user", the name; a charge of such a reservation has
+ * A row that was written while the witness could not be reached has "unwitnessed". A row that was
+ * appended for a user has "user", the name; a charge of such a reservation has
  * "allotment", the state of that user's filter after the row, where there is one.
  *
  * `filter` is the state of the dataset's filter after the row, in its exact text form; `price` the
  * charge in its exact text form. Every body also has a digest of the tables of
  * datasets, secrets, marks, users and allotments after the row, so that the newest row vouches for
- * the state of every dataset and for all that is known of its source: "attested", with what windows
- * have spent. (Rows of schema 4, with no windows, call it "vouched", those of schema 3 and 2, with
- * no users, "beside" and "tables"; those of schema 1 have "states", of the datasets alone.) Bodies
- * are JSON with sorted keys and no spaces. */
+ * the state of every dataset and for all that is known of its source: "sealed", with projects.
+ * (Rows of schema 5, with no projects, call it "attested", those of schema 4, with no windows,
+ * "vouched", those of schema 3 and 2, with no users, "beside" and "tables"; those of schema 1 have
+ * "states", of the datasets alone.) Bodies are JSON with sorted keys and no spaces. */
 #ifndef BRUME_LEDGER_JOURNAL_H
 #define BRUME_LEDGER_JOURNAL_H
 

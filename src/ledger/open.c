@@ -18,6 +18,7 @@
 #include "ledger/store.h"
 #include "ledger/user_row.h"
 #include "ledger/verify.h"
+#include "ledger/witness.h"
 #include "ledger/wording.h"
 
 /* The tables of the ledger's file, and the way from an older schema to this one.
@@ -28,6 +29,7 @@
  *   schema 4   also user and allotment (user.h)
  *   schema 5   also window_page (page_of_windows.h), wording, and a salt in answer (wording.h); the
  *              journal lets a row that was redacted be restated (redact.c)
+ *   schema 6   also project and review (review.h); a witness (witness.h) is a secret
  *
  * Promise of a migration: it is one transaction. A killed process leaves the old ledger or the new
  * one, whole. Every row of the journal stays as it was and gets one row after it that says so; the
@@ -63,6 +65,11 @@ static const schema_object schema[] = {
     {1, 4, "journal_keeps_text",
      "CREATE TRIGGER journal_keeps_text BEFORE UPDATE ON journal "
      "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"},
+    {6, 0, "project",
+     "CREATE TABLE project(name TEXT PRIMARY KEY, stated INTEGER NOT NULL) STRICT, WITHOUT ROWID"},
+    {6, 0, "review",
+     "CREATE TABLE review(id INTEGER PRIMARY KEY, reservation INTEGER NOT NULL) STRICT"},
+    {6, 0, "review_of_reservations", "CREATE INDEX review_of_reservations ON review(reservation)"},
     {2, 0, "secret",
      "CREATE TABLE secret(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID"},
     {2, 0, "mark",
@@ -399,8 +406,13 @@ static brume_status open_file(const char *path, brume_ledger_mode mode, brume_le
     BRUME_TRY(brume_store_begin(ledger, error));
     brume_status status = check_or_create(ledger, create, error);
     if (status == BRUME_OK)
-        return brume_store_commit(ledger, error);
-    brume_store_undo(ledger);
+        status = brume_store_commit(ledger, error);
+    else
+        brume_store_undo(ledger);
+    /* from now on: a ledger that is behind its witness can be opened, to be looked at or accepted
+     */
+    ledger->check_before = brume_witness_check;
+    ledger->tell_after = brume_witness_tell;
     return status;
 }
 
@@ -427,6 +439,8 @@ void brume_ledger_close(brume_ledger *ledger)
         ledger->engine->close(ledger->store);
     brume_ledger_end_stream(ledger);
     free(ledger->place);
+    if (ledger->witness_state)
+        ledger->witness_server->close(ledger->witness_state);
     free(ledger->mark_key);
     free(ledger->answer_secret);
     free(ledger->user);

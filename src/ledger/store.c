@@ -83,7 +83,7 @@ brume_status brume_store_run(brume_ledger *ledger, const char *sql, const char *
     return ledger->engine->run(ledger->store, sql, doing, error);
 }
 
-brume_status brume_store_begin(brume_ledger *ledger, brume_error *error)
+brume_status brume_store_lock(brume_ledger *ledger, brume_error *error)
 {
     if (!ledger->writable)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "the ledger was opened for reading only");
@@ -95,9 +95,21 @@ brume_status brume_store_begin_reading(brume_ledger *ledger, brume_error *error)
     return ledger->engine->begin_reading(ledger->store, error);
 }
 
+brume_status brume_store_begin(brume_ledger *ledger, brume_error *error)
+{
+    BRUME_TRY(brume_store_lock(ledger, error));
+    brume_status status = ledger->check_before ? ledger->check_before(ledger, error) : BRUME_OK;
+    if (status != BRUME_OK)
+        brume_store_undo(ledger);
+    return status;
+}
+
+/* The witness after the disk: the other way round a crash between the two would leave a sound
+ * ledger behind its witness. */
 brume_status brume_store_commit(brume_ledger *ledger, brume_error *error)
 {
-    return ledger->engine->commit(ledger->store, error);
+    BRUME_TRY(ledger->engine->commit(ledger->store, error));
+    return ledger->tell_after ? ledger->tell_after(ledger, error) : BRUME_OK;
 }
 
 void brume_store_undo(brume_ledger *ledger)

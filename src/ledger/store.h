@@ -62,10 +62,17 @@ struct brume_ledger {
     uint64_t stream_id, stream_mark; /* whose mark is known, and the mark */
     char *user;                      /* for whom it acts; NULL: the owner at the shell */
     uint64_t user_issued;
+    /* what every transaction does before its first row and after it is on disk (witness.h); NULL
+     * while the file is being opened */
+    brume_status (*check_before)(struct brume_ledger *, brume_error *);
+    brume_status (*tell_after)(struct brume_ledger *, brume_error *);
+    bool unwitnessed;                                  /* rows are written without the witness */
+    const struct brume_witness_server *witness_server; /* NULL: nobody reaches servers */
+    void *witness_state;                               /* theirs */
 };
 
 /* The schema this build writes. */
-enum { BRUME_LEDGER_SCHEMA = 5, BRUME_LEDGER_APPLICATION = 0x6272756d /* "brum" */ };
+enum { BRUME_LEDGER_SCHEMA = 6, BRUME_LEDGER_APPLICATION = 0x6272756d /* "brum" */ };
 
 /* How long a process waits for another one that holds the ledger. */
 enum { BRUME_STORE_BUSY_MILLISECONDS = 30000 };
@@ -86,12 +93,16 @@ BRUME_MUST_USE brume_status brume_store_run(brume_ledger *ledger, const char *sq
  * two logs and two locks, and charges that do not see each other. Else BRUME_EDAMAGED. */
 BRUME_MUST_USE brume_status brume_store_check_names(const struct stat *file, brume_error *error);
 
-/* Take the write lock and begin; commit durably; or undo. Undo never fails visibly: what it undoes
- * is undone by the file's recovery at the latest. */
+/* Take the write lock and begin, with a witness that the ledger is not behind (witness.h); commit
+ * durably, and tell the witness; or undo. Undo never fails visibly: what it undoes is undone by the
+ * file's recovery at the latest. */
 BRUME_MUST_USE brume_status brume_store_begin(brume_ledger *ledger, brume_error *error);
 BRUME_MUST_USE brume_status brume_store_begin_reading(brume_ledger *ledger, brume_error *error);
 BRUME_MUST_USE brume_status brume_store_commit(brume_ledger *ledger, brume_error *error);
 void brume_store_undo(brume_ledger *ledger);
+
+/* Begin without asking the witness: for the witness itself. */
+BRUME_MUST_USE brume_status brume_store_lock(brume_ledger *ledger, brume_error *error);
 
 /* Let another stream begin (stream.c); nothing to do where none has. */
 void brume_ledger_end_stream(brume_ledger *ledger);

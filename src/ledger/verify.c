@@ -19,6 +19,7 @@
 #include "ledger/store.h"
 #include "ledger/user_row.h"
 #include "ledger/page_of_windows.h"
+#include "ledger/witness.h"
 #include "ledger/wording.h"
 
 /* What the journal says of users and allotments, recomputed row by row.
@@ -164,8 +165,8 @@ void brume_user_replay_row(brume_user_replay *all, uint64_t id, const json_t *bo
 void brume_user_replay_actor(const brume_user_replay *all, const char *kind, const json_t *body,
                              const char **wrong)
 {
-    static const char *const owners[] = {"register", "refuse", "amend",
-                                         "user",     "redact", "publish"};
+    static const char *const owners[] = {"register", "refuse",  "amend",  "user",
+                                         "redact",   "publish", "witness"};
     const char *name = text_of(body, "user");
     *wrong = NULL;
     if (!name)
@@ -317,6 +318,7 @@ typedef struct replay {
     json_t *charges;      /* "id dataset" -> true */
     json_t *answers;      /* key -> {"committed","hash","reservation","note"} */
     size_t notes;         /* so many of them are parts of an answer */
+    bool witnessed;       /* the ledger has a witness */
     brume_user_replay users;
     char previous[BRUME_DIGEST_TEXT];
     uint64_t rows;
@@ -722,6 +724,16 @@ static brume_status replay_publish(const replay *all, uint64_t id, const json_t 
     return BRUME_OK;
 }
 
+static brume_status replay_witness(replay *all, uint64_t id, const json_t *body, brume_error *error)
+{
+    const char *action = text_of(body, "action");
+    bool set_now = action && strcmp(action, "set") == 0;
+    if (!set_now && (!action || strcmp(action, "remove") != 0))
+        return broken(id, "does nothing known to the witness", error);
+    all->witnessed = set_now;
+    return BRUME_OK;
+}
+
 /* Who appended the row; and, if it is of a user, what it says. */
 static brume_status replay_users(replay *all, const brume_journal_row *row, const json_t *body,
                                  brume_error *error)
@@ -783,6 +795,8 @@ static brume_status replay_row(replay *all, const brume_journal_row *row, brume_
         status = replay_redact(all, row->id, body, error);
     else if (strcmp(row->kind, "publish") == 0)
         status = replay_publish(all, row->id, body, error);
+    else if (strcmp(row->kind, "witness") == 0)
+        status = replay_witness(all, row->id, body, error);
     else if (strcmp(row->kind, "refuse") == 0)
         status = text_of(body, "dataset") ? BRUME_OK : broken(row->id, "refuses nothing", error);
     else if (strcmp(row->kind, row->id == 1 ? "create" : "migrate") != 0 &&
@@ -971,12 +985,24 @@ static brume_status compare_tables(brume_ledger *ledger, const replay *all, brum
     return compare_windows(ledger, all, error);
 }
 
+/* Where the witness is stands among the secrets, which the journal does not show: there is a place
+ * if and only if one was set. */
+static brume_status compare_witness(brume_ledger *ledger, const replay *all, brume_error *error)
+{
+    char *place = NULL;
+    BRUME_TRY(brume_secret_read(ledger, BRUME_WITNESS_SECRET, &place, error));
+    bool same = (place != NULL) == all->witnessed;
+    free(place);
+    return same ? BRUME_OK : differs("secrets", error);
+}
+
 static brume_status verify_snapshot(brume_ledger *ledger, replay *all, brume_error *error)
 {
     BRUME_TRY(ledger->engine->check(ledger->store, error));
     BRUME_TRY(replay_journal(ledger, all, error));
     BRUME_TRY(brume_journal_check_head(ledger, error));
     BRUME_TRY(compare_tables(ledger, all, error));
+    BRUME_TRY(compare_witness(ledger, all, error));
     return user_replay_compare(ledger, &all->users, error);
 }
 

@@ -188,9 +188,9 @@ static void a_newer_schema_is_refused_and_untouched(void **state)
     tamper(&where, "PRAGMA user_version = 1000");
     assert_fails(reserve_in_file(&where, &error), BRUME_EUNSUPPORTED);
     assert_non_null(strstr(error.message, "1000"));
-    tamper(&where, "PRAGMA user_version = 5");
+    tamper(&where, "PRAGMA user_version = 6");
     assert_ok(reserve_in_file(&where, &error));
-    tamper(&where, "PRAGMA user_version = 4"); /* what it says of itself must be true */
+    tamper(&where, "PRAGMA user_version = 5"); /* what it says of itself must be true */
     assert_fails(reserve_in_file(&where, &error), BRUME_EDAMAGED);
     remove_place(&where);
 }

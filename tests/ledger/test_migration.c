@@ -1,5 +1,5 @@
 /* From an older schema to this one: nothing is lost, the chain goes on, and no crash leaves a half.
- * The older ledgers are data/schema-1.db to schema-4.db. */
+ * The older ledgers are data/schema-1.db to schema-5.db. */
 #include "fixture.h"
 
 #include <signal.h>
@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ledger/series.h"
 #include "ledger/user.h"
 
 enum { OLD_ROWS = 97, OLD_DATASETS = 5, OLD_RESERVATIONS = 46, OLD_ANSWERS = 44, MOST = 512 };
@@ -113,7 +114,7 @@ static void opening_for_writing_migrates_and_keeps_every_row(void **state)
     size_t count = old_contents(&where, before);
     assert_int_equal(count, OLD_ROWS + OLD_DATASETS + 2 * OLD_RESERVATIONS + OLD_ANSWERS);
     assert_ok(open_as(&where, BRUME_LEDGER_WRITE, &error));
-    assert_int_equal(schema_of(&where), 5);
+    assert_int_equal(schema_of(&where), 6);
     assert_int_equal(old_contents(&where, after), count);
     for (size_t i = 0; i < count; i++)
         assert_string_equal(before[i], after[i]);
@@ -210,7 +211,7 @@ static void schema_2_goes_on_and_its_public_files_stay_public(void **state)
     brume_ledger_close(ledger);
     assert_int_equal(schema_of(&where), 2);
     ledger = open_ledger(&where);
-    assert_int_equal(schema_of(&where), 5);
+    assert_int_equal(schema_of(&where), 6);
     assert_ok(brume_ledger_verify(ledger, &report, &error));
     assert_int_equal(report.rows, 6);
     assert_fails(reserve(ledger, "people", "0.76", "key", &id, &error), BRUME_EBUDGET);
@@ -260,7 +261,7 @@ static void schema_3_goes_on_and_takes_users(void **state)
     brume_ledger_close(ledger);
     assert_int_equal(schema_of(&where), 3);
     ledger = open_ledger(&where);
-    assert_int_equal(schema_of(&where), 5);
+    assert_int_equal(schema_of(&where), 6);
     assert_ok(brume_ledger_verify_against(ledger, export, &error));
     brume_allotment allotment = {"rooms", "1", NULL};
     brume_new_user alice = {"alice", BRUME_ROLE_ANALYST, 0, &allotment, 1};
@@ -300,7 +301,7 @@ static void schema_4_goes_on_and_finds_its_answers(void **state)
     brume_ledger_close(ledger);
     assert_int_equal(schema_of(&where), 4);
     ledger = open_ledger(&where);
-    assert_int_equal(schema_of(&where), 5);
+    assert_int_equal(schema_of(&where), 6);
     assert_ok(brume_ledger_verify(ledger, &report, &error));
     assert_int_equal(report.rows, 31);
     assert_int_equal(report.answers, 8);
@@ -315,6 +316,69 @@ static void schema_4_goes_on_and_finds_its_answers(void **state)
     const json_t *first = json_array_get(json_object_get(history, "events"), 1);
     assert_non_null(strstr(json_string_value(json_object_get(first, "sql")), "Ann Lee"));
     json_decref(history);
+    json_decref(export);
+    brume_ledger_close(ledger);
+    remove_place(&where);
+}
+
+/* In schema 5 'grown' has windows, 'stays' an open series, a charge of 'visits' was redacted and
+ * one published, and 'ann' has an allotment. */
+static void schema_5_goes_on_with_windows_series_and_redactions(void **state)
+{
+    (void)state;
+    place where;
+    brume_error error = {0};
+    brume_ledger *ledger = NULL;
+    brume_ledger_report before, after;
+    json_t *export = NULL, *history = NULL, *answer = NULL, *names = NULL;
+    char *keys[32];
+    uint64_t id = 0;
+    size_t i = 0, redacted = 0;
+    json_t *event = NULL;
+    copy_file(BRUME_TEST_DATA "/schema-5.db", &where);
+    size_t count =
+        read_texts(&where,
+                   "SELECT reservation.id FROM reservation JOIN answer USING(answer_key) "
+                   "WHERE state = 'committed'",
+                   keys, 32);
+    assert_int_equal(count, 5);
+    assert_ok(brume_ledger_open(where.path, BRUME_LEDGER_READ, &ledger, &error));
+    assert_ok(brume_ledger_verify(ledger, &before, &error)); /* read as it is */
+    assert_ok(brume_ledger_export(ledger, true, &export, &error));
+    for (i = 0; i < count; i++) {
+        assert_ok(brume_ledger_recall_reservation(ledger, strtoull(keys[i], NULL, 10), &answer,
+                                                  &names, NULL, &error));
+        json_decref(answer);
+        json_decref(names);
+    }
+    brume_ledger_close(ledger);
+    assert_int_equal(schema_of(&where), 5);
+    ledger = open_ledger(&where);
+    assert_int_equal(schema_of(&where), 6);
+    assert_ok(brume_ledger_verify(ledger, &after, &error));
+    assert_int_equal(after.rows, before.rows + 1);
+    assert_int_equal(after.answers, before.answers);
+    assert_int_equal(after.reservations, before.reservations);
+    assert_int_equal(after.users, 2);
+    assert_ok(brume_ledger_verify_against(ledger, export, &error));
+    for (i = 0; i < count; i++) {
+        assert_ok(brume_ledger_recall_reservation(ledger, strtoull(keys[i], NULL, 10), &answer,
+                                                  &names, NULL, &error));
+        json_decref(answer);
+        json_decref(names);
+        free(keys[i]);
+    }
+    assert_ok(brume_ledger_history(ledger, "visits", NULL, &history, &error));
+    json_array_foreach (json_object_get(history, "events"), i, event)
+        redacted += json_is_true(json_object_get(event, "redacted"));
+    assert_int_equal(redacted, 1);
+    json_decref(history);
+    assert_ok(brume_ledger_series_names(ledger, &names, &error));
+    assert_int_equal(json_array_size(names), 1);
+    json_decref(names);
+    assert_fails(reserve(ledger, "rooms", "3.26", "key", &id, &error), BRUME_EBUDGET);
+    assert_ok(reserve(ledger, "rooms", "3.25", "key", &id, &error));
+    assert_ok(brume_ledger_verify(ledger, &after, &error));
     json_decref(export);
     brume_ledger_close(ledger);
     remove_place(&where);
@@ -443,7 +507,7 @@ static void a_killed_migration_leaves_the_old_ledger_or_the_new_one(void **state
         assert_holds(WIFSIGNALED(status) || WEXITSTATUS(status) == BRUME_OK);
         int schema = schema_of(&where);
         old += schema == 1;
-        new += schema == 5;
+        new += schema == 6;
         check_report(&where, schema == 1 ? OLD_ROWS : OLD_ROWS + 1);
         assert_ok(open_as(&where, BRUME_LEDGER_WRITE, &error));
         check_report(&where, OLD_ROWS + 1);
@@ -485,6 +549,7 @@ int main(void)
         cmocka_unit_test(schema_2_goes_on_and_its_public_files_stay_public),
         cmocka_unit_test(schema_3_goes_on_and_takes_users),
         cmocka_unit_test(schema_4_goes_on_and_finds_its_answers),
+        cmocka_unit_test(schema_5_goes_on_with_windows_series_and_redactions),
         cmocka_unit_test(an_older_ledger_that_does_not_hold_is_not_migrated),
         cmocka_unit_test(a_full_disk_or_a_read_only_file_leaves_the_old_ledger),
         cmocka_unit_test(a_killed_migration_leaves_the_old_ledger_or_the_new_one),

@@ -37,13 +37,20 @@ static brume_status run_verify(brume_call *call, brume_error *error)
     BRUME_TRY(brume_ledger_verify(ledger, &report, error));
     if (against)
         BRUME_TRY(compare(call, ledger, against, error));
+    brume_witness_report witness = {0};
+    BRUME_TRY(brume_ledger_ask_witness(ledger, &witness, error));
+    if (witness.place)
+        BRUME_TRY(brume_call_keep(call, free, witness.place, error));
+    if (witness.state == BRUME_WITNESS_BEHIND)
+        return brume_fail(error, BRUME_EDAMAGED, "put the newest copy of the ledger back", "%s",
+                          witness.why);
     if (call->json)
         return brume_call_write_json(
             call,
-            json_pack("{s:b,s:I,s:I,s:I,s:I,s:b}", "holds", 1, "rows", (json_int_t)report.rows,
+            json_pack("{s:b,s:I,s:I,s:I,s:I,s:b,s:o}", "holds", 1, "rows", (json_int_t)report.rows,
                       "datasets", (json_int_t)report.datasets, "reservations",
                       (json_int_t)report.reservations, "answers", (json_int_t)report.answers,
-                      "against", against != NULL),
+                      "against", against != NULL, "witness", brume_witness_to_json(&witness)),
             error);
     fprintf(
         call->out,
@@ -52,6 +59,15 @@ static brume_status run_verify(brume_call *call, brume_error *error)
         plural(report.datasets), (unsigned long long)report.reservations,
         plural(report.reservations), (unsigned long long)report.answers, plural(report.answers),
         against ? "; it continues the export" : "");
+    if (witness.state == BRUME_WITNESS_AGREES)
+        fprintf(call->out, "it continues what its witness saw: row %llu\n",
+                (unsigned long long)witness.head.rows);
+    else if (witness.state == BRUME_WITNESS_UNREACHABLE)
+        fprintf(call->out, "not compared with its witness: %s\n", witness.why);
+    if (witness.unwitnessed > 0)
+        fprintf(call->out, "%llu row%s written without the witness\n",
+                (unsigned long long)witness.unwitnessed,
+                witness.unwitnessed == 1 ? " was" : "s were");
     return BRUME_OK;
 }
 
@@ -60,8 +76,9 @@ const brume_command brume_command_ledger_verify = {
     .summary = "recompute the ledger from its journal",
     .description =
         "Checks the hash chain, every policy, every charge against the budget as it stood, and "
-        "every recorded answer. Somebody who may write the file can put back an older copy of it; "
-        "only a comparison with an earlier export shows that.",
+        "every recorded answer, and asks the witness, if there is one. Somebody who may write the "
+        "file can put back an older copy of it; only a witness ('ledger witness') or a comparison "
+        "with an earlier export shows that.",
     BRUME_OPTIONS(
         BRUME_OPTION(FILE, "against", "FILE", "an earlier export that the ledger must continue"),
         BRUME_LEDGER_OPTION),

@@ -6,6 +6,7 @@
 
 #include "command/host.h"
 #include "ledger/user.h"
+#include "ledger/witness.h"
 
 /* --ledger FILE, else the host's, else $BRUME_LEDGER, else ./brume.db. */
 static const char *call_ledger_path(const brume_call *call)
@@ -29,6 +30,7 @@ brume_status brume_call_open_ledger(brume_call *call, brume_ledger_mode mode, br
     brume_ledger *ledger = NULL;
     BRUME_TRY(brume_ledger_open(call_ledger_path(call), mode, &ledger, error));
     BRUME_TRY(brume_call_keep(call, close_ledger, ledger, error));
+    brume_ledger_reach_witness(ledger, &brume_postgres_witness);
     if (call->host && call->host->user)
         BRUME_TRY(brume_ledger_act_as(ledger, call->host->user, call->host->issued, error));
     *out = ledger;
