@@ -3,10 +3,16 @@
  * plain answer.
  *
  *   sql [tpch|clickbench|statistics|timeline|released|analysts|all [SIZE [ROUNDS [QUERY]]]]
+ *   sql --units [SIZE [ROUNDS [QUERY]]]
  *       SIZE 1 unless said: TPC-H at scale 0.1 times SIZE, ClickBench on 1,000,000 times SIZE rows,
  *       statistics of 20,000 times SIZE people and 200,000 times SIZE rows, timeline of as many
  *       users; 5 rounds unless said;
  *       QUERY is a number: this one alone
+ *
+ * `--units` asks for what bounding costs: 10,000,000 times SIZE rows of a Parquet file, of a tenth as
+ * many people, beside the totals by person and group that DuckDB makes by itself and hands over as
+ * one number. Each is asked in a process of its own, in turn, on one processor and on two: medians of
+ * the processor times, and the largest memory.
  *
  * `analysts` are 120 questions that were written before they were tried, and those refused again in
  * other words. `released` are twenty questions of analysts whose outer part reads groups
@@ -25,9 +31,11 @@
  * means are given without these queries too. Run from the top folder, as ./run does. */
 #include <limits.h>
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -526,6 +534,156 @@ static void analysts(double size, int rounds)
     close_ledger();
 }
 
+/* ---- what bounding costs ---- */
+
+/* What brume is asked, and what DuckDB must do at least. */
+static const struct unit_query {
+    const char *name, *own, *plain;
+} unit_queries[] = {
+    {"count", "SELECT COUNT(*) FROM orders",
+     "SELECT sum(n) FROM (SELECT person, count(*) AS n FROM orders GROUP BY ALL)"},
+    {"sum", "SELECT SUM(amount) FROM orders",
+     "SELECT sum(n) FROM (SELECT person, sum(amount) AS n FROM orders GROUP BY ALL)"},
+    {"count by region", "SELECT region, COUNT(*) FROM orders GROUP BY region",
+     "SELECT sum(n) FROM (SELECT person, region, count(*) AS n FROM orders GROUP BY ALL)"},
+    {"count by month",
+     "SELECT date_trunc('month', day) AS month, COUNT(*) FROM orders GROUP BY month",
+     "SELECT sum(n) FROM (SELECT person, date_trunc('month', day) AS month, count(*) AS n FROM "
+     "orders GROUP BY ALL)"},
+    {"5,000 private keys", "SELECT product, COUNT(*) FROM orders GROUP BY product",
+     "SELECT sum(n) FROM (SELECT person, product, count(*) AS n FROM orders GROUP BY ALL)"},
+    {"distinct", "SELECT COUNT(DISTINCT product) FROM orders",
+     "SELECT sum(n) FROM (SELECT person, product, count(*) AS n FROM orders GROUP BY ALL)"},
+};
+
+enum { UNIT_QUERIES = sizeof unit_queries / sizeof *unit_queries, MOST_ROUNDS = 99 };
+
+typedef struct used {
+    double processor; /* seconds */
+    double memory;    /* MiB, at most */
+} used;
+
+static void use_one_processor(void)
+{
+    cpu_set_t all, one;
+    CPU_ZERO(&one);
+    if (sched_getaffinity(0, sizeof all, &all) != 0)
+        stop("the processors", "cannot be asked for");
+    for (size_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0)
+        stop("one processor", "cannot be had");
+}
+
+/* In a process of its own: ask, and exit. */
+static void ask_one(const struct unit_query *query, bool own, int processors)
+{
+    if (processors == 1)
+        use_one_processor();
+    if (own) {
+        brume_error error;
+        brume_bits *bits = NULL;
+        size_t rows = 0;
+        if (brume_bits_open(&bits, &error) != BRUME_OK)
+            stop("random bits", error.message);
+        open_ledger();
+        asked = (int)getpid();
+        private_time(query->own, bits, &rows);
+        _exit(0);
+    }
+    char line[2 * PATH_MAX];
+    if (duckdb_open(NULL, &database) != DuckDBSuccess ||
+        duckdb_connect(database, &connection) != DuckDBSuccess)
+        stop("DuckDB", "cannot be started");
+    snprintf(line, sizeof line, "SET threads = %d", processors);
+    run_plain(line);
+    snprintf(line, sizeof line, "CREATE VIEW orders AS SELECT * FROM '%s/orders.parquet'", folder);
+    run_plain(line);
+    run_plain(query->plain);
+    _exit(0);
+}
+
+static used measure_one(const struct unit_query *query, bool own, int processors)
+{
+    struct rusage usage;
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        ask_one(query, own, processors);
+    if (child < 0 || wait4(child, &status, 0, &usage) != child || !WIFEXITED(status) ||
+        WEXITSTATUS(status) != 0)
+        stop(query->name, "cannot be measured");
+    return (used){(double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+                      1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec),
+                  (double)usage.ru_maxrss / 1024};
+}
+
+static int compare_doubles(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static double median(double *of, int count)
+{
+    qsort(of, (size_t)count, sizeof *of, compare_doubles);
+    return count % 2 ? of[count / 2] : (of[count / 2 - 1] + of[count / 2]) / 2;
+}
+
+static void measure_units(const struct unit_query *query, int processors, int rounds)
+{
+    double own[MOST_ROUNDS], plain[MOST_ROUNDS], ratio[MOST_ROUNDS], memory = 0;
+    for (int i = 0; i < rounds; i++) {
+        used theirs = measure_one(query, false, processors);
+        used ours = measure_one(query, true, processors);
+        plain[i] = theirs.processor;
+        own[i] = ours.processor;
+        ratio[i] = ours.processor / theirs.processor;
+        memory = fmax(memory, ours.memory);
+    }
+    double middle = median(ratio, rounds);
+    printf("%-20s %10d %8.2f %8.2f %8.2f (%.2f to %.2f) %8.0f\n", query->name, processors,
+           median(plain, rounds), median(own, rounds), middle, ratio[0], ratio[rounds - 1], memory);
+    fflush(stdout);
+}
+
+static void make_units(double size)
+{
+    char line[2 * PATH_MAX];
+    snprintf(line, sizeof line,
+             "COPY (SELECT CAST(hash(i) %% %ld AS BIGINT) AS person,"
+             " ['north', 'south', 'east', 'west'][1 + CAST(hash(i + 1000000007) %% 4 AS INTEGER)] AS region,"
+             " CAST(hash(i + 2000000011) %% 5000 AS INTEGER) AS product,"
+             " CAST(hash(i + 3000000019) %% 200 AS INTEGER) AS amount,"
+             " DATE '2024-01-01' + CAST(hash(i + 4000000007) %% 731 AS INTEGER) AS day"
+             " FROM range(%ld) AS r(i)) TO '%s/orders.parquet' (FORMAT parquet)",
+             lround(1e6 * size), lround(1e7 * size), folder);
+    run_plain(line);
+    snprintf(line, sizeof line,
+             "register orders '%s/orders.parquet' --unit person --bounds amount=0..200 "
+             "--bounds day=2024-01-01..2025-12-31 --domain region=north,south,east,west "
+             "--budget epsilon=100000,delta=0.01",
+             folder);
+    command(line);
+}
+
+static void units(double size, int rounds)
+{
+    rounds = rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
+    make_units(size);
+    duckdb_disconnect(&connection); /* its threads are not a child's */
+    duckdb_close(&database);
+    printf("%ld rows of %ld people, DuckDB %s; processor time in s, medians of %d rounds\n\n",
+           lround(1e7 * size), lround(1e6 * size), duckdb_library_version(), rounds);
+    printf("                     processors   DuckDB    brume    ratio (range)           MiB\n");
+    for (size_t i = 0; i < UNIT_QUERIES; i++)
+        for (int processors = 1; processors <= 2; processors++)
+            if (wanted < 0 || (size_t)wanted == i + 1)
+                measure_units(&unit_queries[i], processors, rounds);
+}
+
 int main(int count, char **words)
 {
     const char *which = count > 1 ? words[1] : "all";
@@ -536,11 +694,10 @@ int main(int count, char **words)
     if (!(size > 0 && size <= 1000) || rounds < 1 ||
         (!both && strcmp(which, "tpch") != 0 && strcmp(which, "clickbench") != 0 &&
          strcmp(which, "statistics") != 0 && strcmp(which, "timeline") != 0 &&
-         strcmp(which, "released") != 0 && strcmp(which, "analysts") != 0)) {
-        fprintf(
-            stderr,
-            "usage: sql [tpch|clickbench|statistics|timeline|released|analysts|all [SIZE [ROUNDS "
-            "[QUERY]]]]\n");
+         strcmp(which, "released") != 0 && strcmp(which, "analysts") != 0 &&
+         strcmp(which, "--units") != 0)) {
+        fprintf(stderr, "usage: sql [tpch|clickbench|statistics|timeline|released|analysts|all|"
+                        "--units [SIZE [ROUNDS [QUERY]]]]\n");
         return 2;
     }
     if (!mkdtemp(folder) || duckdb_open(NULL, &database) != DuckDBSuccess ||
@@ -564,7 +721,9 @@ int main(int count, char **words)
         released(size, rounds);
     if (both || strcmp(which, "analysts") == 0)
         analysts(size, rounds);
-    duckdb_disconnect(&connection);
+    if (strcmp(which, "--units") == 0)
+        units(size, rounds);
+    duckdb_disconnect(&connection); /* closed already: nothing happens */
     duckdb_close(&database);
     char line[128];
     snprintf(line, sizeof line, "rm -rf '%s'", folder);
