@@ -9,10 +9,10 @@
  *       users; 5 rounds unless said;
  *       QUERY is a number: this one alone
  *
- * `--units` asks for what bounding costs: 10,000,000 times SIZE rows of a Parquet file, of a tenth as
- * many people, beside the totals by person and group that DuckDB makes by itself and hands over as
- * one number. Each is asked in a process of its own, in turn, on one processor and on two: medians of
- * the processor times, and the largest memory.
+ * `--units` asks for what bounding costs: 10,000,000 times SIZE rows of a Parquet file, of a tenth
+ * as many people, beside the totals by person and group that DuckDB makes by itself and hands over
+ * as one number. Each is asked in a process of its own, in turn, on one processor and on two:
+ * medians of the processor times, and the largest memory.
  *
  * `analysts` are 120 questions that were written before they were tried, and those refused again in
  * other words. `released` are twenty questions of analysts whose outer part reads groups
@@ -652,14 +652,15 @@ static void measure_units(const struct unit_query *query, int processors, int ro
 static void make_units(double size)
 {
     char line[2 * PATH_MAX];
-    snprintf(line, sizeof line,
-             "COPY (SELECT CAST(hash(i) %% %ld AS BIGINT) AS person,"
-             " ['north', 'south', 'east', 'west'][1 + CAST(hash(i + 1000000007) %% 4 AS INTEGER)] AS region,"
-             " CAST(hash(i + 2000000011) %% 5000 AS INTEGER) AS product,"
-             " CAST(hash(i + 3000000019) %% 200 AS INTEGER) AS amount,"
-             " DATE '2024-01-01' + CAST(hash(i + 4000000007) %% 731 AS INTEGER) AS day"
-             " FROM range(%ld) AS r(i)) TO '%s/orders.parquet' (FORMAT parquet)",
-             lround(1e6 * size), lround(1e7 * size), folder);
+    snprintf(
+        line, sizeof line,
+        "COPY (SELECT CAST(hash(i) %% %ld AS BIGINT) AS person,"
+        " ['north', 'south', 'east', 'west'][1 + CAST(hash(i + 1000000007) %% 4 AS INTEGER)] AS region,"
+        " CAST(hash(i + 2000000011) %% 5000 AS INTEGER) AS product,"
+        " CAST(hash(i + 3000000019) %% 200 AS INTEGER) AS amount,"
+        " DATE '2024-01-01' + CAST(hash(i + 4000000007) %% 731 AS INTEGER) AS day"
+        " FROM range(%ld) AS r(i)) TO '%s/orders.parquet' (FORMAT parquet)",
+        lround(1e6 * size), lround(1e7 * size), folder);
     run_plain(line);
     snprintf(line, sizeof line,
              "register orders '%s/orders.parquet' --unit person --bounds amount=0..200 "

@@ -227,6 +227,17 @@ static uint64_t units_in_first_group(brume_bounder *bounder)
     return units;
 }
 
+static void give(brume_bounder *bounder, size_t to, const unsigned char *rows, size_t count)
+{
+    brume_error error = {0};
+    sorting room = {0};
+    if (bounder->plan.totals)
+        assert_ok(brume_totals_take(&bounder->shards[to], bounder, &room, rows, count, &error));
+    else
+        assert_ok(brume_shard_take(&bounder->shards[to], bounder, rows, count, &error));
+    brume_sorting_clear(&room);
+}
+
 /* Two units in one slot would share their bounds: here all hashes are equal, and wrap around. */
 static void keep_colliding_units_apart(bool totals)
 {
@@ -236,6 +247,7 @@ static void keep_colliding_units_apart(bool totals)
     brume_bounder *numbers = open_bounder(1, false);
     numbers->plan.totals = totals;
     numbers->total_size = sizeof(total);
+    numbers->fresh_size = sizeof(fresh_row);
     declare(numbers, 0);
     assert_holds(numbers->waiting_size <= sizeof room / WAITING_MOST);
     /* A table that grows hashes numbers again, and these hashes are false: it must not grow. */
@@ -243,13 +255,14 @@ static void keep_colliding_units_apart(bool totals)
     for (int round = 0; round < 2; round++) { /* the second finds what the first put there */
         for (size_t i = 0; i < WAITING_MOST; i++)
             row_for(rows, numbers, i, UINT64_MAX, i, 0)->unit.number = (i + 1) << i % 2 * 32;
-        assert_ok(brume_shard_take(&numbers->shards[5], numbers, rows, WAITING_MOST, &error));
+        give(numbers, 5, rows, WAITING_MOST);
     }
     assert_int_equal(units_in_first_group(numbers), WAITING_MOST);
 
     brume_bounder *names = open_bounder(1, false);
     names->plan.totals = totals;
     names->total_size = sizeof(total);
+    names->fresh_size = sizeof(fresh_row);
     declare(names, 0);
     names->started = names->text_units = true;
     names->name_size = sizeof(unsigned char *);
@@ -262,7 +275,7 @@ static void keep_colliding_units_apart(bool totals)
                 row->unit.text = text[i + j];
                 row->text_length = (uint32_t)length;
             }
-            assert_ok(brume_shard_take(&names->shards[0], names, rows, 100, &error));
+            give(names, 0, rows, 100);
         }
     assert_int_equal(units_in_first_group(names), 1000);
 }

@@ -32,6 +32,12 @@ static brume_status copy_plan(brume_bounder *bounder, const brume_bound_plan *pl
     return BRUME_OK;
 }
 
+static bool is_narrow(const brume_bound_value *value)
+{
+    brume_i128 most = INT32_C(1) << 23, centre = value->centre;
+    return value->high - centre < most && centre - value->low < most;
+}
+
 static brume_status lay_out_totals(brume_bounder *bounder, brume_error *error)
 {
     size_t words = 0;
@@ -39,10 +45,14 @@ static brume_status lay_out_totals(brume_bounder *bounder, brume_error *error)
     if (!bounder->total_at)
         return brume_no_memory(error, "the units and groups");
     for (size_t i = 0; i < bounder->plan.value_count; i++) {
-        bounder->total_at[i] = words;
-        words += bounder->values[i].no_sum ? 1 : bounder->values[i].squares ? 5 : 3;
+        bool narrow = is_narrow(&bounder->values[i]);
+        bounder->total_at[i] = (total_place){words, narrow};
+        words += 1;
+        if (!bounder->values[i].no_sum)
+            words += (narrow ? 1u : 2u) + (bounder->values[i].squares ? 2u : 0u);
     }
     bounder->total_size = sizeof(total) + words * sizeof(uint64_t);
+    bounder->fresh_size = sizeof(fresh_row) + bounder->measured_size;
     return brume_lists_plan(bounder, error);
 }
 
@@ -109,6 +119,7 @@ static void free_result(brume_bounder *bounder)
 
 static void free_worker(worker *own)
 {
+    brume_sorting_clear(&own->sorting);
     free(own->scratch);
     free(own->rows);
     free(own->texts);
@@ -154,8 +165,10 @@ static void start(brume_bounder *bounder, const brume_chunk_column *units)
     bounder->name_size = bounder->text_units ? sizeof(unsigned char *) : 0;
     bounder->short_rows = bounder->plan.totals && bounder->plan.key_count == 0 &&
                           !bounder->breaks_ties && !bounder->text_units;
-    if (bounder->short_rows)
-        bounder->measured_at = offsetof(waiting_row, rank);
+    bounder->ranked = !bounder->plan.totals || bounder->breaks_ties;
+    bounder->measured_at = bounder->short_rows ? offsetof(waiting_row, text_length)
+                           : bounder->ranked   ? sizeof(waiting_row)
+                                               : offsetof(waiting_row, rank);
     bounder->waiting_size = bounder->measured_at + bounder->measured_size;
 }
 
@@ -217,8 +230,11 @@ static brume_status flush(brume_bounder *bounder, worker *own, size_t to, brume_
 {
     size_t count = own->waiting[to].count;
     own->waiting[to] = (waiting){0, 0};
-    return brume_shard_take(&bounder->shards[to], bounder,
-                            own->rows + to * WAITING_MOST * bounder->waiting_size, count, error);
+    const unsigned char *rows = own->rows + to * WAITING_MOST * bounder->waiting_size;
+    shard *taker = &bounder->shards[to];
+    return bounder->plan.totals
+               ? brume_totals_take(taker, bounder, &own->sorting, rows, count, error)
+               : brume_shard_take(taker, bounder, rows, count, error);
 }
 
 brume_status brume_bounder_flush(brume_bounder *bounder, brume_error *error)
@@ -226,7 +242,12 @@ brume_status brume_bounder_flush(brume_bounder *bounder, brume_error *error)
     for (worker *own = bounder->workers; own; own = own->next)
         for (size_t i = 0; i < SHARDS; i++)
             BRUME_TRY(flush(bounder, own, i, error));
-    return BRUME_OK;
+    sorting room = {0};
+    brume_status status = BRUME_OK;
+    for (size_t i = 0; status == BRUME_OK && bounder->plan.totals && i < SHARDS; i++)
+        status = brume_totals_add_up(&bounder->shards[i], bounder, &room, error);
+    brume_sorting_clear(&room);
+    return status;
 }
 
 /* ---- taking rows ---- */
@@ -292,10 +313,10 @@ static brume_status lay_row(brume_bounder *bounder, worker *own, const brume_chu
     else
         row->unit.number = own->units[i];
     row->unit_hash = own->hashes[i];
-    if (!bounder->short_rows) {
-        row->rank = own->ranks[i];
+    if (!bounder->short_rows)
         row->group = own->groups[i];
-    }
+    if (bounder->ranked)
+        row->rank = own->ranks[i];
     measure(bounder, chunk->columns + 1 + bounder->plan.key_count, at,
             (uint64_t *)(void *)((unsigned char *)row + bounder->measured_at));
     if (++own->waiting[to].count < WAITING_MOST && !at_once)
@@ -339,12 +360,9 @@ static brume_status take_batch(brume_bounder *bounder, worker *own, const brume_
     const brume_chunk_column *units = &chunk->columns[0];
     hash_units(bounder, own, units, first, count);
     BRUME_TRY(brume_bound_groups(bounder, own, chunk, first, count, error));
-    /* Ranks come from the other key: the table's must not decide them. Where a unit has one pair
-     * and no ties are broken nothing is decided by them. */
-    if (bounder->plan.key_count > 0 || !bounder->plan.totals || bounder->breaks_ties)
+    /* Ranks come from the other key: the table's must not decide them. */
+    if (bounder->ranked)
         brume_siphash_batch_two(&bounder->choice_key, own->hashes, own->tokens, count, own->ranks);
-    else if (!bounder->short_rows)
-        memset(own->ranks, 0, count * sizeof *own->ranks);
     for (size_t i = 0; i < count; i++)
         if (own->groups[i] != NO_GROUP && !brume_chunk_is_null(units, first + i))
             BRUME_TRY(lay_row(bounder, own, chunk, first, i, error));

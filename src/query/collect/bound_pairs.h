@@ -51,8 +51,9 @@ typedef struct waiting_row {
         const char *text;
     } unit;
     /* not of rows that are short (bounder->short_rows): */
-    uint64_t rank; /* keyed hash of (unit, group) */
     uint32_t text_length, group;
+    /* only where something is decided by it (bounder->ranked): */
+    uint64_t rank; /* keyed hash of (unit, group) */
 } waiting_row;
 
 /* A unit and where its kept pairs are. A block has room for some pairs, sorted by rank, and is four
@@ -91,18 +92,34 @@ typedef struct spare_block {
 } spare_block;
 
 /* The totals of a unit in a group; behind it, for each value: the number of those that are there
- * and, where asked for, their sum (two words) and that of their squares (two words). */
+ * and, where asked for, their sum (one word if it is narrow, else two) and that of their squares
+ * (two words). */
 typedef struct total {
     uint32_t unit, group; /* the unit's number in its shard */
     uint64_t rows;
     uint64_t words[];
 } total;
 
-/* The one group that a unit keeps, where keys are private: that of the least rank. */
-typedef struct kept_key {
-    uint64_t rank;
-    uint32_t group;
-} kept_key;
+/* Where the words of a value are in a record of totals. A value is narrow if a sum of 2^40 of them
+ * fits into a word; should one ever not fit, it stays at the border, as counts do. */
+typedef struct total_place {
+    size_t at;
+    bool narrow;
+} total_place;
+
+/* A row that is not added up yet; behind it: what it measures. */
+typedef struct fresh_row {
+    uint32_t unit, group;
+    uint64_t measured[];
+} fresh_row;
+
+/* Room to sort rows in. */
+typedef struct sorting {
+    uint64_t *words;
+    size_t room; /* in words */
+    unsigned char *rows;
+    size_t row_room; /* in bytes */
+} sorting;
 
 /* A value that is listed, where nothing is cut. An entry is, in words of 32 bits: the unit, as in
  * `total`; the group, where there are keys; where ties are broken the breaker, a keyed hash of
@@ -135,12 +152,11 @@ typedef struct shard {
     size_t unit_room;                 /* a power of two */
     const unsigned char **unit_names; /* of text units, by their numbers */
     size_t name_room;
-    records totals; /* of bounder->total_size */
-    uint64_t
-        *places; /* open addressing: upper half of the rank, number of the total + 1; 0: free */
-    size_t place_room;
-    kept_key *kept_keys; /* by the number of the unit */
-    size_t kept_room;
+    records fresh;         /* rows since the last were added up, of bounder->fresh_size */
+    bool adding;           /* a thread adds rows up: it alone touches `totals` */
+    records totals;        /* of bounder->total_size, in the order of units, then of groups */
+    uint32_t *row_numbers; /* where ties are broken: how many rows each unit has had */
+    size_t row_number_room;
     records *listed; /* by the number of the list */
 } shard;
 
@@ -166,6 +182,7 @@ typedef struct worker {
     waiting waiting[SHARDS];
     unsigned char *rows; /* WAITING_MOST of them for each shard */
     char *texts;         /* TEXT_ROOM for each shard; NULL where units are numbers */
+    sorting sorting;
 } worker;
 
 struct brume_bounder {
@@ -178,9 +195,11 @@ struct brume_bounder {
     size_t measured_size, waiting_size;
     size_t measured_at; /* in a waiting row, in bytes */
     bool short_rows;    /* units are numbers, there is one group, and nothing is decided by ranks */
+    bool ranked;        /* rows have ranks */
+    size_t fresh_size;  /* of a row that is not added up yet */
     size_t total_size;  /* of a record of totals */
-    size_t *total_at;   /* where the words of each value begin in it */
-    value_list *lists;  /* of values */
+    total_place *total_at;
+    value_list *lists; /* of values */
     size_t list_count;
     bool breaks_ties;             /* some of them have breakers */
     size_t name_size, data_size;  /* in a block: of the pointer to a name; of each pair's data */
@@ -247,23 +266,27 @@ BRUME_MUST_USE brume_status brume_shard_take(shard *own, brume_bounder *bounder,
                                              const unsigned char *rows, size_t count,
                                              brume_error *error);
 
-/* totals_shard.c: the same where nothing is cut. */
-BRUME_MUST_USE brume_status brume_totals_take(shard *own, brume_bounder *bounder,
+/* totals_shard.c: the same where nothing is cut, with room to add rows up in; add those up that are
+ * left, after the last row. */
+BRUME_MUST_USE brume_status brume_totals_take(shard *own, brume_bounder *bounder, sorting *room,
                                               const unsigned char *rows, size_t count,
                                               brume_error *error);
+BRUME_MUST_USE brume_status brume_totals_add_up(shard *own, brume_bounder *bounder, sorting *room,
+                                                brume_error *error);
 void brume_totals_clear(shard *own, size_t list_count);
+void brume_sorting_clear(sorting *room);
 
-/* totals.c: lay the lists out; list the values of rows, of which totals[i] is the i-th one's
- * total and numbers[i] its number in it. */
+/* totals.c: lay the lists out; list the values of rows, of which units[i] is the i-th one's unit
+ * and numbers[i], where ties are broken, its number among its unit's rows. */
 BRUME_MUST_USE brume_status brume_lists_plan(brume_bounder *bounder, brume_error *error);
 BRUME_MUST_USE brume_status brume_lists_take(shard *own, brume_bounder *bounder,
                                              const unsigned char *rows, size_t count,
-                                             total *const *totals, const uint64_t *numbers,
+                                             const uint32_t *units, const uint32_t *numbers,
                                              brume_error *error);
 
-/* totals_shard.c: room for the next WAITING_MOST records of a size. */
+/* totals_shard.c: room for `more` records of a size. */
 BRUME_MUST_USE brume_status brume_records_reserve(records *all, brume_bounder *bounder, size_t size,
-                                                  brume_error *error);
+                                                  size_t more, brume_error *error);
 
 static inline const waiting_row *waiting_in(const brume_bounder *bounder, const unsigned char *rows,
                                             size_t index)
@@ -279,6 +302,11 @@ static inline const uint64_t *measured_in(const brume_bounder *bounder, const wa
 static inline void *record_in(const records *all, size_t size, size_t index)
 {
     return all->blocks[index >> BLOCK_BITS] + (index & ((1 << BLOCK_BITS) - 1)) * size;
+}
+
+static inline fresh_row *fresh_in(const brume_bounder *bounder, const shard *own, size_t index)
+{
+    return record_in(&own->fresh, bounder->fresh_size, index);
 }
 
 static inline total *total_in(const brume_bounder *bounder, const shard *own, size_t index)

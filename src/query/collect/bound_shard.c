@@ -368,8 +368,7 @@ brume_status brume_shard_take(shard *own, brume_bounder *bounder, const unsigned
     if (count == 0)
         return BRUME_OK;
     pthread_mutex_lock(&own->lock);
-    brume_status status = bounder->plan.totals ? brume_totals_take(own, bounder, rows, count, error)
-                                               : take_rows(own, bounder, rows, count, error);
+    brume_status status = take_rows(own, bounder, rows, count, error);
     pthread_mutex_unlock(&own->lock);
     return status;
 }

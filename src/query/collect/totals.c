@@ -11,83 +11,130 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "query/collect/bound_pairs.h"
+#include "query/collect/siphash_batch.h"
 #include "query/limit/clip.h"
 #include "query/limit/grid.h"
+
+static bool is_shown(const bool *shown, const total *one)
+{
+    return !shown || shown[one->group];
+}
+
+/* The keyed hashes of the names of a shard's units, by their numbers. The caller frees them. */
+static uint64_t *unit_hashes(const brume_bounder *bounder, const shard *own)
+{
+    uint64_t *hashes = malloc((own->unit_count + 1) * sizeof *hashes);
+    for (size_t i = 0; hashes && i < own->unit_room; i++)
+        if (own->unit_places[i].number)
+            hashes[own->unit_places[i].number - 1] = own->unit_places[i].unit;
+    if (hashes && !bounder->text_units)
+        brume_siphash_batch_one(&bounder->table_key, hashes, own->unit_count, hashes);
+    return hashes;
+}
+
+/* The ranks of `count` <= BATCH totals from `first` on: keyed hashes of unit and group. */
+static void rank_totals(const brume_bounder *bounder, const shard *own, const uint64_t *units,
+                        size_t first, size_t count, uint64_t *ranks)
+{
+    uint64_t names[BATCH], tokens[BATCH];
+    for (size_t i = 0; i < count; i++) {
+        const total *one = total_in(bounder, own, first + i);
+        names[i] = units[one->unit];
+        tokens[i] = bounder->group_tokens[one->group];
+    }
+    brume_siphash_batch_two(&bounder->choice_key, names, tokens, count, ranks);
+}
 
 /* Which groups some unit keeps, where each keeps a limited number of its own: for counts of
  * distinct values.
  *
  * What a unit keeps is a function of its own rows and the key alone: those groups whose pairs with
- * the unit have the smallest keyed hashes. The upper half of a hash is kept with the totals; should
- * two be equal, the keys of the groups decide. */
+ * the unit have the smallest ranks. Should two be equal, the keys of the groups decide. */
 
-typedef struct ranked_pair {
+typedef struct ranked_group {
     brume_bounder *bounder;
-    uint32_t unit, group, rank;
-} ranked_pair;
+    uint64_t rank;
+    uint32_t group;
+} ranked_group;
 
-static int compare_pairs(const void *left, const void *right)
+static bool is_before(const ranked_group *a, const ranked_group *b)
 {
-    const ranked_pair *a = left, *b = right;
-    if (a->unit != b->unit)
-        return a->unit < b->unit ? -1 : 1;
     if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    if (a->group == b->group)
-        return 0;
-    return brume_bound_key_before(a->bounder, a->group, b->group) ? -1 : 1;
+        return a->rank < b->rank;
+    return a->group != b->group && brume_bound_key_before(a->bounder, a->group, b->group);
 }
 
-/* The pairs of units that have more than the limit; returns how many. Marks those of the others. */
-static size_t find_pairs(brume_bounder *bounder, const shard *own, uint64_t limit,
-                         const bool *shown, uint64_t *of_unit, ranked_pair *pairs, bool *kept)
+static int compare_ranked(const void *left, const void *right)
 {
+    return is_before(right, left) - is_before(left, right);
+}
+
+/* The first `limit` of the groups of one unit. */
+static void keep_groups(ranked_group *groups, size_t count, uint64_t limit, bool *kept)
+{
+    enum { FEW = 64 };
+    if (count > limit && count > FEW)
+        qsort(groups, count, sizeof *groups, compare_ranked);
+    for (size_t i = 1; count > limit && count <= FEW && i < count; i++) {
+        ranked_group moved = groups[i];
+        size_t at = i;
+        for (; at > 0 && is_before(&moved, &groups[at - 1]); at--)
+            groups[at] = groups[at - 1];
+        groups[at] = moved;
+    }
+    for (size_t i = 0; i < count && i < limit; i++)
+        kept[groups[i].group] = true;
+}
+
+static brume_status keep_of_shard(brume_bounder *bounder, const shard *own, uint64_t limit,
+                                  const bool *shown, ranked_group **groups, size_t *room,
+                                  bool *kept, brume_error *error)
+{
+    uint64_t *units = unit_hashes(bounder, own), ranks[BATCH];
     size_t count = 0;
-    memset(of_unit, 0, (own->unit_count + 1) * sizeof *of_unit);
-    for (size_t i = 0; i < own->totals.count; i++) {
+    uint32_t unit = 0;
+    for (size_t i = 0; units && i < own->totals.count; i++) {
+        if (i % BATCH == 0)
+            rank_totals(bounder, own, units, i,
+                        own->totals.count - i < BATCH ? own->totals.count - i : BATCH, ranks);
         const total *one = total_in(bounder, own, i);
-        of_unit[one->unit] += !shown || shown[one->group];
-    }
-    for (size_t i = 0; i < own->place_room; i++) {
-        if (!own->places[i])
+        if (one->unit != unit) {
+            keep_groups(*groups, count, limit, kept);
+            count = 0;
+            unit = one->unit;
+        }
+        if (!is_shown(shown, one))
             continue;
-        const total *one = total_in(bounder, own, (uint32_t)own->places[i] - 1);
-        if (shown && !shown[one->group])
-            continue;
-        if (of_unit[one->unit] <= limit)
-            kept[one->group] = true;
-        else
-            pairs[count++] =
-                (ranked_pair){bounder, one->unit, one->group, (uint32_t)(own->places[i] >> 32)};
+        if (count == *room) {
+            size_t more = 2 * *room + BATCH;
+            ranked_group *wider = realloc(*groups, more * sizeof *wider);
+            if (!wider) {
+                free(units);
+                return brume_no_memory(error, "the units and groups");
+            }
+            *groups = wider;
+            *room = more;
+        }
+        (*groups)[count++] = (ranked_group){bounder, ranks[i % BATCH], one->group};
     }
-    return count;
+    keep_groups(*groups, count, limit, kept);
+    brume_status status = units ? BRUME_OK : brume_no_memory(error, "the units and groups");
+    free(units);
+    return status;
 }
 
 brume_status brume_totals_distinct(brume_bounder *bounder, uint64_t limit, const bool *shown,
                                    bool *kept, brume_error *error)
 {
+    ranked_group *groups = NULL;
+    size_t room = 0;
+    brume_status status = BRUME_OK;
     memset(kept, 0, bounder->result_groups * sizeof *kept);
-    for (size_t s = 0; s < SHARDS; s++) {
-        const shard *own = &bounder->shards[s];
-        uint64_t *of_unit = malloc((own->unit_count + 1) * sizeof *of_unit);
-        ranked_pair *pairs = malloc((own->totals.count + 1) * sizeof *pairs);
-        if (!of_unit || !pairs) {
-            free(of_unit);
-            free(pairs);
-            return brume_no_memory(error, "the units and groups");
-        }
-        size_t count = find_pairs(bounder, own, limit, shown, of_unit, pairs, kept);
-        qsort(pairs, count, sizeof *pairs, compare_pairs);
-        uint64_t taken = 0;
-        for (size_t i = 0; i < count; i++) {
-            taken = i > 0 && pairs[i].unit == pairs[i - 1].unit ? taken + 1 : 0;
-            if (taken < limit)
-                kept[pairs[i].group] = true;
-        }
-        free(of_unit);
-        free(pairs);
-    }
-    return BRUME_OK;
+    for (size_t s = 0; status == BRUME_OK && s < SHARDS; s++)
+        status =
+            keep_of_shard(bounder, &bounder->shards[s], limit, shown, &groups, &room, kept, error);
+    free(groups);
+    return status;
 }
 
 /* Lists of values with weights: for quantiles and modes, where nothing is cut.
@@ -126,13 +173,13 @@ brume_status brume_lists_plan(brume_bounder *bounder, brume_error *error)
     return BRUME_OK;
 }
 
-/* The breaker's words are those of no other hash: `number` is that of the row in its pair. */
-static void list_value(const brume_bounder *bounder, const value_list *list, const total *of,
+/* The breaker's words are those of no other hash: `number` is that of the row among its unit's. */
+static void list_value(const brume_bounder *bounder, const value_list *list, uint32_t unit,
                        const waiting_row *row, uint64_t number, uint32_t *entry)
 {
-    entry[0] = of->unit;
+    entry[0] = unit;
     if (bounder->plan.key_count)
-        entry[1] = of->group;
+        entry[1] = row->group;
     if (list->breaks_ties) {
         const uint64_t words[] = {row->rank, number};
         entry[list->breaker_at] = (uint32_t)brume_siphash_words(&bounder->choice_key, words, 2);
@@ -146,7 +193,7 @@ static void list_value(const brume_bounder *bounder, const value_list *list, con
 
 /* The same of all rows, for entries that are a unit and one word. */
 static void list_short_values(const brume_bounder *bounder, size_t value, const unsigned char *rows,
-                              size_t count, total *const *totals, records *to)
+                              size_t count, const uint32_t *units, records *to)
 {
     uint64_t low = (uint64_t)bounder->values[value].low;
     for (size_t i = 0; i < count; i++) {
@@ -154,27 +201,27 @@ static void list_short_values(const brume_bounder *bounder, size_t value, const 
         if (!measured_has(measured, value))
             continue;
         uint32_t *entry = record_in(to, SHORT_ENTRY, to->count++);
-        entry[0] = totals[i]->unit;
+        entry[0] = units[i];
         entry[1] = (uint32_t)((uint64_t)measured_value(bounder, measured, value) - low);
     }
 }
 
 brume_status brume_lists_take(shard *own, brume_bounder *bounder, const unsigned char *rows,
-                              size_t count, total *const *totals, const uint64_t *numbers,
+                              size_t count, const uint32_t *units, const uint32_t *numbers,
                               brume_error *error)
 {
     for (size_t k = 0; k < bounder->list_count; k++) {
         const value_list *list = &bounder->lists[k];
         records *to = &own->listed[k];
-        BRUME_TRY(brume_records_reserve(to, bounder, list->size, error));
+        BRUME_TRY(brume_records_reserve(to, bounder, list->size, count, error));
         if (list->size == SHORT_ENTRY) {
-            list_short_values(bounder, list->value, rows, count, totals, to);
+            list_short_values(bounder, list->value, rows, count, units, to);
             continue;
         }
         for (size_t i = 0; i < count; i++) {
             const waiting_row *row = waiting_in(bounder, rows, i);
             if (measured_has(measured_in(bounder, row), list->value))
-                list_value(bounder, list, totals[i], row, numbers[i],
+                list_value(bounder, list, units[i], row, list->breaks_ties ? numbers[i] : 0,
                            record_in(to, list->size, to->count++));
         }
     }
@@ -341,12 +388,14 @@ static brume_i128 wide_at(const uint64_t *words)
 
 static brume_i128 sum_of(const brume_bounder *bounder, const total *one, size_t value)
 {
-    return wide_at(one->words + bounder->total_at[value] + 1);
+    const total_place *place = &bounder->total_at[value];
+    const uint64_t *words = one->words + place->at + 1;
+    return place->narrow ? (brume_i128)(int64_t)*words : wide_at(words);
 }
 
 static uint64_t count_of(const brume_bounder *bounder, const total *one, size_t value)
 {
-    return one->words[bounder->total_at[value]];
+    return one->words[bounder->total_at[value].at];
 }
 
 /* ---- norms ---- */
@@ -365,11 +414,6 @@ static brume_i128 entry_of(const brume_bounder *bounder, const total *one, const
     }
     brume_i128 moved = (brume_i128)bounder->values[of->value].centre - of->centre;
     return sum_of(bounder, one, of->value) + moved * (brume_i128)count_of(bounder, one, of->value);
-}
-
-static bool is_shown(const bool *shown, const total *one)
-{
-    return !shown || shown[one->group];
 }
 
 /* The norms of a shard's units over the groups that are shown. */
@@ -446,32 +490,71 @@ static void visit_shards(const brume_bounder *bounder, size_t lane_count,
 /* ---- sums of the groups ---- */
 
 typedef struct adding {
-    const brume_bounder *bounder;
-    uint64_t *numbers; /* [lane][group]: rows, units */
+    brume_bounder *bounder;
+    uint64_t *numbers;  /* [lane][group]: rows, units */
+    atomic_bool failed; /* there is no memory */
 } adding;
+
+/* Which group a unit keeps where keys are private: that of the least rank; should two have equal
+ * ones, their keys decide. */
+static void count_kept(brume_bounder *bounder, const shard *own, const uint64_t *units,
+                       uint64_t *numbers)
+{
+    uint64_t ranks[BATCH], least = 0;
+    const total *kept = NULL;
+    for (size_t i = 0; i < own->totals.count; i++) {
+        if (i % BATCH == 0)
+            rank_totals(bounder, own, units, i,
+                        own->totals.count - i < BATCH ? own->totals.count - i : BATCH, ranks);
+        const total *one = total_in(bounder, own, i);
+        uint64_t rank = ranks[i % BATCH];
+        if (kept && kept->unit != one->unit) {
+            numbers[2 * (size_t)kept->group + 1]++;
+            kept = NULL;
+        }
+        if (!kept || rank < least ||
+            (rank == least && brume_bound_key_before(bounder, one->group, kept->group))) {
+            kept = one;
+            least = rank;
+        }
+    }
+    if (kept)
+        numbers[2 * (size_t)kept->group + 1]++;
+}
 
 static void add_shard(void *context, size_t lane, const shard *own)
 {
-    const adding *how = context;
-    const brume_bounder *bounder = how->bounder;
+    adding *how = context;
+    brume_bounder *bounder = how->bounder;
     uint64_t *numbers = how->numbers + 2 * lane * bounder->result_groups;
-    bool kept = bounder->plan.keep_key;
+    bool keeps = bounder->plan.keep_key;
     for (size_t i = 0; i < own->totals.count; i++) {
         const total *one = total_in(bounder, own, i);
         numbers[2 * (size_t)one->group] += one->rows;
-        numbers[2 * (size_t)one->group + 1] += !kept;
+        numbers[2 * (size_t)one->group + 1] += !keeps;
     }
-    for (size_t i = 0; kept && i < own->unit_count; i++)
-        numbers[2 * (size_t)own->kept_keys[i].group + 1]++;
+    if (!keeps)
+        return;
+    uint64_t *units = unit_hashes(bounder, own);
+    if (units)
+        count_kept(bounder, own, units, numbers);
+    else
+        atomic_store(&how->failed, true);
+    free(units);
 }
 
 brume_status brume_totals_sum(brume_bounder *bounder, brume_error *error)
 {
     size_t groups = bounder->result_groups, lane_count = count_summing_lanes(bounder, 2 * groups);
-    adding how = {bounder, calloc(2 * groups * lane_count + 1, sizeof *how.numbers)};
+    adding how = {.bounder = bounder,
+                  .numbers = calloc(2 * groups * lane_count + 1, sizeof *how.numbers)};
     if (!how.numbers)
         return brume_no_memory(error, "the units and groups");
     visit_shards(bounder, lane_count, add_shard, &how);
+    if (atomic_load(&how.failed)) {
+        free(how.numbers);
+        return brume_no_memory(error, "the units and groups");
+    }
     for (size_t i = 0; i < groups * lane_count; i++) {
         bounder->result[i % groups].rows += how.numbers[2 * i];
         bounder->result[i % groups].units += how.numbers[2 * i + 1];
@@ -590,8 +673,9 @@ static brume_i128 limited(const brume_bounder *bounder, const total *one,
     if (sum->kind == BRUME_MEASURE_HOLDERS) /* 0 or 1, and the limit is on 1 in every group */
         return brume_limit_follow(count_of(bounder, one, sum->value) > 0, factor, sum->shift);
     if (sum->kind == BRUME_MEASURE_SQUARES) {
-        const uint64_t *words = one->words + bounder->total_at[sum->value];
-        brume_i128 squares = wide_at(words + 3) -
+        const total_place *place = &bounder->total_at[sum->value];
+        const uint64_t *words = one->words + place->at;
+        brume_i128 squares = wide_at(words + (place->narrow ? 2 : 3)) -
                              (brume_i128)sum->half_square * (brume_i128)words[0];
         return brume_limit_follow(squares, factor, sum->shift);
     }
