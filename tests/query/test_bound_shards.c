@@ -36,6 +36,19 @@ static brume_bounder *open_bounder(uint64_t max_groups, bool values)
     return bounder;
 }
 
+/* Nothing is cut, and one value is summed. */
+static brume_bounder *open_totals(const brume_bound_value *value)
+{
+    brume_error error = {0};
+    brume_bound_plan plan = {
+        .totals = true, .key_count = 1, .key_wires = &key_wire, .value_count = 1, .values = value};
+    brume_bits *bits = brume_tape_open_seeded(12);
+    brume_bounder *bounder = NULL;
+    assert_ok(brume_bounder_open(&plan, bits, &bounder, &error));
+    brume_bits_close(bits);
+    return bounder;
+}
+
 static void make_table(table *data, size_t rows, uint64_t seed, uint64_t units, uint64_t groups)
 {
     data->rows = rows;
@@ -129,6 +142,116 @@ static void any_number_of_threads_gives_the_same_result(void **state)
             pthread_join(threads[i], NULL);
         assert_true(fingerprint(many) == expected);
     }
+}
+
+/* ---- totals ---- */
+
+enum { FEW_UNITS = 3, MANY_GROUPS = 5000 };
+
+typedef struct expected_total {
+    uint64_t rows;
+    int64_t sum, squares;
+} expected_total;
+
+/* The numbers of groups are those of the threads; the keys are ours. */
+static size_t check_totals(brume_bounder *bounder, const brume_bounded_group *groups, size_t count,
+                           const expected_total *expected)
+{
+    static uint32_t key_of[MANY_GROUPS];
+    size_t found = 0;
+    const total_place *place = bounder->total_at;
+    for (size_t i = 0; i < count; i++)
+        key_of[groups[i].number] = (uint32_t)groups[i].keys[0].integer;
+    for (size_t s = 0; s < SHARDS; s++) {
+        const shard *own = &bounder->shards[s];
+        int64_t units[FEW_UNITS] = {0};
+        for (size_t i = 0; i < own->unit_room; i++)
+            if (own->unit_places[i].number)
+                units[own->unit_places[i].number - 1] = (int64_t)own->unit_places[i].unit;
+        for (size_t i = 0; i < own->totals.count; i++) {
+            const total *one = total_in(bounder, own, i);
+            const expected_total *all =
+                &expected[(size_t)units[one->unit] * MANY_GROUPS + key_of[one->group]];
+            brume_i128 squares, sum;
+            memcpy(&sum, one->words + place->at + 1, sizeof sum);
+            memcpy(&squares, one->words + place->at + (place->narrow ? 2 : 3), sizeof squares);
+            sum = place->narrow ? (int64_t)one->words[place->at + 1] : sum;
+            assert_true(one->rows == all->rows && one->words[place->at] == all->rows);
+            assert_true(sum == all->sum && squares == all->squares);
+        }
+        found += own->totals.count;
+    }
+    return found;
+}
+
+/* Few units: rows of a shard are sorted and merged many times. Narrow sums and wide ones. */
+static void totals_are_those_of_the_rows_however_they_are_merged(void **state)
+{
+    (void)state;
+    static table data;
+    static expected_total expected[FEW_UNITS * MANY_GROUPS];
+    static const int64_t highs[] = {1000, INT64_C(1) << 40};
+    make_table(&data, ROWS, 17, FEW_UNITS, MANY_GROUPS);
+    for (size_t i = 0; i < ROWS; i++) {
+        expected_total *one = &expected[data.unit[i] * MANY_GROUPS + data.group[i]];
+        one->rows++;
+        one->sum += data.value[i] - 500;
+        one->squares += (data.value[i] - 500) * (data.value[i] - 500);
+    }
+    size_t pairs = 0;
+    for (size_t i = 0; i < FEW_UNITS * MANY_GROUPS; i++)
+        pairs += expected[i].rows > 0;
+    for (size_t kind = 0; kind < 2; kind++) {
+        brume_error error = {0};
+        const brume_bounded_group *groups = NULL;
+        size_t count = 0;
+        brume_bound_value value = {.high = highs[kind], .centre = 500, .squares = true};
+        brume_bounder *bounder = open_totals(&value);
+        assert_int_equal(bounder->total_at->narrow, kind == 0);
+        pthread_t threads[THREADS];
+        share shares[THREADS];
+        for (size_t i = 0; i < THREADS; i++) {
+            shares[i] = (share){bounder, &data, i, false};
+            assert_int_equal(pthread_create(&threads[i], NULL, take_share, &shares[i]), 0);
+        }
+        for (size_t i = 0; i < THREADS; i++)
+            pthread_join(threads[i], NULL);
+        assert_ok(brume_bounder_finish(bounder, &groups, &count, &error));
+        assert_int_equal(check_totals(bounder, groups, count, expected), pairs);
+        brume_bounder_close(bounder);
+    }
+}
+
+/* A sum that does not fit stays at the border, and comes back from there. */
+static void narrow_sums_stay_at_the_border(void **state)
+{
+    (void)state;
+    brume_bound_value value = {.low = -1000, .high = 1000};
+    brume_bounder *bounder = open_totals(&value);
+    brume_error error = {0};
+    const brume_bounded_group *groups = NULL;
+    size_t count = 0;
+    static const int64_t unit = 1, group = 1;
+    for (int step = 0; step < 2; step++) {
+        int64_t number = step == 0 ? 900 : -900;
+        brume_chunk_column columns[] = {{.wire = BRUME_WIRE_INTEGER, .integers = &unit},
+                                        {.wire = BRUME_WIRE_INTEGER, .integers = &group},
+                                        {.wire = BRUME_WIRE_INTEGER, .integers = &number}};
+        brume_chunk chunk = {1, 3, columns};
+        assert_ok(brume_bounder_take(bounder, &chunk, &error));
+        assert_ok(brume_bounder_flush(bounder, &error));
+        for (size_t s = 0; step == 0 && s < SHARDS; s++)
+            if (bounder->shards[s].totals.count)
+                total_in(bounder, &bounder->shards[s], 0)->words[1] = INT64_MAX - 100;
+        if (step == 0)
+            assert_ok(brume_bounder_take(bounder, &chunk, &error));
+    }
+    assert_ok(brume_bounder_finish(bounder, &groups, &count, &error));
+    for (size_t s = 0; s < SHARDS; s++)
+        if (bounder->shards[s].totals.count)
+            assert_true((int64_t)total_in(bounder, &bounder->shards[s], 0)->words[1] ==
+                        INT64_MAX - 900);
+    brume_bounder_close(bounder);
 }
 
 /* One unit, so one shard: around every size at which rows move on. */
@@ -378,6 +501,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_number_of_threads_gives_the_same_result),
+        cmocka_unit_test(totals_are_those_of_the_rows_however_they_are_merged),
+        cmocka_unit_test(narrow_sums_stay_at_the_border),
         cmocka_unit_test(every_row_arrives_whatever_their_number),
         cmocka_unit_test(a_giant_unit_keeps_its_groups_in_any_order),
         cmocka_unit_test(units_whose_hashes_collide_are_kept_apart),
