@@ -63,6 +63,14 @@ static bool add_windows(brume_ledger *ledger, const char *dataset, const json_t 
     return made && json_object_set_new(entry, "windows", made) == 0;
 }
 
+/* A series is a reservation that stays open: a price is waiting for no answer. */
+static const char *state_of(const history_told *row, const json_t *body)
+{
+    const json_t *event = json_array_get(json_object_get(body, "events"), 0);
+    return json_object_get(event, "series") && strcmp(row->state, "reserved") == 0 ? "open"
+                                                                                    : row->state;
+}
+
 /* A reservation. Rows from before the typed text was kept have the normal one alone, and those that
  * were redacted none. */
 static json_t *asked(brume_ledger *ledger, const history_told *row, const json_t *body)
@@ -80,8 +88,8 @@ static json_t *asked(brume_ledger *ledger, const history_told *row, const json_t
                               gone   ? gone
                               : both ? typed
                                      : normal,
-                              "cost", cost_to_json(price), "state", row->state, "user",
-                              json_object_get(body, "user"));
+                              "cost", cost_to_json(price), "state", state_of(row, body),
+                              "user", json_object_get(body, "user"));
     bool good = entry && (!both || json_object_set(entry, "normal", normal) == 0) &&
                 (words || json_object_set_new(entry, "redacted", json_true()) == 0) &&
                 add_windows(ledger, row->dataset, charge, entry);

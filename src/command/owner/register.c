@@ -165,6 +165,20 @@ void brume_write_window_terms(const brume_call *call, const json_t *policy,
     }
 }
 
+/* A window may pay up to twice what a history pays, so such budgets are allowed; hardly anybody
+ * means them. */
+static void write_if_above(const brume_call *call, const brume_filter *whole,
+                           const brume_filter *window, bool no_budget)
+{
+    if (!window || no_budget || brume_decimal_compare(&window->epsilon, &whole->epsilon) <= 0)
+        return;
+    fputs("  ", call->out);
+    brume_write_wrapped(call->out,
+                        "A window has more than a whole history: its budget ends first only where "
+                        "a window pays more than the price ('brume explain' says when).",
+                        2, 2);
+}
+
 void brume_write_table_policies(const brume_call *call, const brume_tables *tables)
 {
     for (size_t i = 0; i < tables->count; i++) {
@@ -226,6 +240,8 @@ static brume_status write_registered_tables(brume_call *call, const brume_policy
     brume_write_ceilings(call->out, first->max_groups, first->max_rows, first->limits_fixed);
     write_budget(call->out, typed, registration->filter);
     brume_write_window_terms(call, policy, registration->window_budget, registration->no_budget);
+    write_if_above(call, registration->filter, registration->window_budget,
+                   registration->no_budget);
     fputc('\n', call->out);
     brume_write_table_policies(call, file->tables);
     brume_write_warnings(call, warnings);
@@ -433,6 +449,7 @@ static brume_status write_registered(brume_call *call, const brume_policy *polic
         brume_write_format(call, policy->location, policy->options);
         write_terms(call, policy, budgets, adjacency);
         brume_write_window_terms(call, json, &budgets->window, budgets->no_budget);
+        write_if_above(call, &budgets->whole, &budgets->window, budgets->no_budget);
         fputc('\n', call->out);
         status = brume_write_columns(call, json, error);
         brume_write_warnings(call, warnings);

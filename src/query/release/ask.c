@@ -630,6 +630,26 @@ static brume_status recall(brume_ledger *ledger, const char *key, const brume_pa
     return status;
 }
 
+/* The owner's word on how old a recorded answer may be before it warns. Windows that had all closed
+ * do not age. A function of the clock and the record alone: nothing tells whether rows came. */
+static bool warn_of_age(const brume_question *question, brume_query_answer *answer)
+{
+    const json_t *open = json_object_get(answer->windows, "open");
+    double age = brume_age_of(answer->read);
+    const char *name = NULL;
+    for (size_t i = 0; i < question->query->table_count && !name; i++) {
+        size_t table = question->query->tables[i].table;
+        double most = question->policies[table]->max_age;
+        if (most > 0 && age > most && (!open || json_integer_value(open) > 0))
+            name = question->datasets[table]->name;
+    }
+    return !name || json_array_append_new(
+                        answer->warnings,
+                        json_sprintf("this answer is older than the owner of '%s' wants to be read without "
+                                     "a warning: rows may have come since; --fresh asks again",
+                                     name)) == 0;
+}
+
 static brume_status answer_question(brume_ledger *ledger, const brume_question *question,
                                     const brume_terms *terms, const brume_payment *payment,
                                     brume_bits *bits, const brume_watch *watch,
@@ -655,8 +675,9 @@ static brume_status answer_question(brume_ledger *ledger, const brume_question *
     made->cached = cached;
     made->words = brume_question_words(question);
     made->warnings = brume_domain_warnings(question->query, question->tables);
-    brume_status status = made->warnings ? find_remaining(ledger, question, &made->remaining, error)
-                                         : brume_no_memory(error, "the answer");
+    brume_status status = made->warnings && (!cached || warn_of_age(question, made))
+                              ? find_remaining(ledger, question, &made->remaining, error)
+                              : brume_no_memory(error, "the answer");
     if (status == BRUME_OK && plan->limits_only)
         status = brume_warn_of_missing_limits(made, made->warnings, error);
     if (status != BRUME_OK) {
