@@ -12,8 +12,8 @@
 static const char *const free_commands[] = {
     "account",       "accuracy",    "budget",     "calibrate", "catalog",       "datasets",
     "dummy",         "explain",     "help",       "history",   "ledger backup", "ledger export",
-    "ledger verify", "loss",        "mechanisms", "show",      "user add",      "user allot",
-    "user list",     "user remove", "user token", "version",
+    "ledger verify", "loss",        "mechanisms", "series list", "series show", "show",
+    "user add",      "user allot",  "user list",  "user remove", "user token",  "version",
 };
 
 bool brume_pool_is_free(const char *command)

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "serve/address.h"
+#include "serve/closer.h"
 #include "serve/nursery.h"
 #include "serve/http/http.h"
 #include "serve/pg/server.h"
@@ -26,6 +27,7 @@ typedef struct server {
     brume_http_guard *guard;
     brume_http *http;
     brume_pg_server *pg;
+    brume_closer *closer;
 } server;
 
 static brume_status read_tls(server *all, brume_error *error)
@@ -133,12 +135,16 @@ static brume_status start(server *all, brume_error *error)
         brume_http_guard_event(all->guard, "starting", NULL);
     BRUME_TRY(brume_pool_open(&pool, &all->pool, error));
     BRUME_TRY(start_http(all, error));
-    return start_pg(all, error);
+    BRUME_TRY(start_pg(all, error));
+    return options->check ? BRUME_OK
+                          : brume_closer_open(all->ledger, options->quantum, all->guard,
+                                              &all->closer, error);
 }
 
 static void end(server *all)
 {
     brume_http_quiesce(all->http);
+    brume_closer_close(all->closer);
     brume_pool_stop(all->pool, SECONDS_TO_END);
     brume_http_stop(all->http, SECONDS_TO_SEND);
     brume_pg_server_close(all->pg);

@@ -41,6 +41,8 @@ TABLE = [
     ("GET", "/v1/budget/{name}", None, (200, 200, 200)),
     ("GET", "/v1/history", None, (200, 200, 200)),
     ("GET", "/v1/history/{name}", None, (200, 200, 200)),
+    ("GET", "/v1/series", None, (200, 200, 200)),
+    ("GET", "/v1/series/{name}", None, (404, 404, 404)),
     ("GET", "/v1/ledger/export", None, (200, 403, 200)),
     ("GET", "/v1/ledger/verify", None, (200, 403, 200)),
     ("GET", "/v1/users", None, (200, 403, 200)),

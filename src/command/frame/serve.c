@@ -22,6 +22,7 @@ const brume_command brume_command_serve = {
         "required. One line of JSON for each request goes to standard error, with user, route "
         "and code; never a token, a question or an answer. Those of users are also added to a file "
         "(--requests); where that cannot be written, no request runs.\n\n"
+        "Windows of series are published when they close, as by 'brume series update'.\n\n"
         "SIGTERM or Ctrl-C ends it: running calls may end first. What was paid for stays in the "
         "ledger, and can be read again for free.",
     BRUME_OPTIONS(

@@ -973,10 +973,12 @@ static brume_status publish(brume_ledger *ledger, const json_t *series, const se
     json_t *numbers = NULL;
     BRUME_TRY(brume_question_engine(work->question, &engine, error));
     if (watch)
-        watch->enter(watch->context, BRUME_PHASE_FREE, engine);
+        watch->enter(watch->context, BRUME_PHASE_RUNNING, engine);
     brume_status status = brume_engine_marks(engine, 0, false, &marks, error);
     if (status == BRUME_OK)
         status = read_and_draw(work, spec, engine, bits, first, windows, &numbers, error);
+    if (watch) /* a server waits here for a time that says nothing of rows (serve/closer.h) */
+        watch->enter(watch->context, BRUME_PHASE_SPENT, NULL);
     const char *stopped = watch ? watch->stopped(watch->context) : NULL;
     if (stopped)
         status = brume_fail(error, BRUME_ECANCELLED, "the next update catches up",
