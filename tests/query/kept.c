@@ -189,7 +189,7 @@ static size_t choose_shown(const brume_collected *of, const brume_collected *oth
 void kept_check_shown(void **state)
 {
     (void)state;
-    static const brume_total_limit limit = {{BRUME_TOTAL_SUM, 0, 0}, 9, 0};
+    static const brume_total_limit limit = {{.kind = BRUME_TOTAL_SUM}, 9, 0};
     static const brume_limited_sum sum = {.kind = BRUME_MEASURE_DIRECT, .shift = 20};
     int shown_all = 0;
     for (int round = 0; round < kept_here->shown; round++) {

@@ -1,7 +1,7 @@
-/* The centre of a mean and the sum about it: what one unit adds to the cells of means, to the
- * histogram of distances and to the sum under a limit, by the shipped collection, for all units of
- * up to three rows; and the loss of centre, number and sum together, against the price, in both
- * adjacencies, with prices that are wrong. */
+/* The centre of a mean, the sum and the squares about it: what one unit adds to the cells of means,
+ * to the histograms of distances and of squares and to both sums under a limit, by the shipped
+ * collection, for all units of up to three rows; and the loss of centre, histograms, number and
+ * sums together, against the price, in both adjacencies, with prices that are wrong. */
 #include "check.h"
 
 #include <math.h>
@@ -25,7 +25,8 @@ typedef struct unit {
 typedef struct added {
     uint64_t weights[ROWS + 1][POINTS]; /* by the most that it may weigh */
     int64_t sum[POINTS][LIMITS + 1];    /* about a centre, under a limit */
-    size_t bin[POINTS];
+    int64_t squares[POINTS][LIMITS + 1];
+    size_t bin[POINTS], square_bin[POINTS];
 } added;
 
 static unit units[UNITS];
@@ -44,14 +45,16 @@ static size_t make_units(void)
     return count;
 }
 
-static const brume_bound_value value_plan = {.low = 0, .high = POINTS - 1, .centre = 2};
+static const brume_bound_value value_plan[] = {
+    {.low = 0, .high = POINTS - 1, .centre = 2},
+    {.low = 0, .high = (POINTS - 1) * (POINTS - 1), .centre = 8}};
 
 /* The rows of some units, each with a number of its own. */
 static brume_bounder *take(const unit *of, size_t count, brume_bounded_group **groups)
 {
     brume_error error = {0};
     brume_bound_plan plan = {
-        .value_count = 1, .values = &value_plan, .closed = true, .totals = true};
+        .value_count = 2, .values = value_plan, .closed = true, .totals = true};
     brume_bits *bits = brume_tape_open_seeded(7);
     brume_bounder *bounder = NULL;
     size_t group_count = 0;
@@ -59,10 +62,13 @@ static brume_bounder *take(const unit *of, size_t count, brume_bounded_group **g
     brume_key_value key = {0};
     assert_ok(brume_bounder_declare(bounder, &key, &error));
     for (size_t i = 0; i < count; i++) {
-        int64_t who[ROWS] = {(int64_t)i, (int64_t)i, (int64_t)i};
+        int64_t who[ROWS] = {(int64_t)i, (int64_t)i, (int64_t)i}, square[ROWS];
+        for (size_t row = 0; row < ROWS; row++)
+            square[row] = of[i].value[row] * of[i].value[row];
         brume_chunk_column columns[] = {{.wire = BRUME_WIRE_INTEGER, .integers = who},
-                                        {.wire = BRUME_WIRE_INTEGER, .integers = of[i].value}};
-        brume_chunk chunk = {.row_count = of[i].count, .column_count = 2, .columns = columns};
+                                        {.wire = BRUME_WIRE_INTEGER, .integers = of[i].value},
+                                        {.wire = BRUME_WIRE_INTEGER, .integers = square}};
+        brume_chunk chunk = {.row_count = of[i].count, .column_count = 3, .columns = columns};
         if (of[i].count > 0)
             assert_ok(brume_bounder_take(bounder, &chunk, &error));
     }
@@ -72,6 +78,25 @@ static brume_bounder *take(const unit *of, size_t count, brume_bounded_group **g
     *groups = (brume_bounded_group *)found;
     brume_bits_close(bits);
     return bounder;
+}
+
+/* A statistic in the histogram and under each limit. */
+static void add_statistic(brume_bounder *bounder, const brume_total *of, brume_measure_kind kind,
+                          brume_bounded_group *groups, size_t *bin, int64_t *sum)
+{
+    brume_error error = {0};
+    uint64_t bins[BINS];
+    assert_ok(brume_totals_histogram(bounder, of, 1, BINS, NULL, bins, &error));
+    *bin = BINS;
+    for (size_t i = 0; i < BINS; i++)
+        if (bins[i] > 0)
+            *bin = i;
+    for (uint64_t limit = 1; limit <= LIMITS; limit++) {
+        brume_total_limit limits[] = {{*of, limit, 0}};
+        brume_limited_sum sums[] = {{.kind = kind, .value = of->value}};
+        assert_ok(brume_totals_limit(bounder, limits, 1, 1, NULL, sums, 1, groups, 1, &error));
+        sum[limit] = (int64_t)groups[0].limited[0];
+    }
 }
 
 static void add_up(const unit *of, size_t count, added *to)
@@ -84,19 +109,13 @@ static void add_up(const unit *of, size_t count, added *to)
         assert_ok(brume_totals_means(bounder, &cells, NULL, to->weights[most], &error));
     }
     for (int64_t centre = 0; centre < POINTS; centre++) {
-        brume_total total = {BRUME_TOTAL_SUM, 0, centre};
-        uint64_t bins[BINS];
-        assert_ok(brume_totals_histogram(bounder, &total, 1, BINS, NULL, bins, &error));
-        to->bin[centre] = BINS;
-        for (size_t i = 0; i < BINS; i++)
-            if (bins[i] > 0)
-                to->bin[centre] = i;
-        for (uint64_t limit = 1; limit <= LIMITS; limit++) {
-            brume_total_limit limits[] = {{total, limit, 0}};
-            brume_limited_sum sums[] = {{.kind = BRUME_MEASURE_DEVIATION}};
-            assert_ok(brume_totals_limit(bounder, limits, 1, 1, NULL, sums, 1, groups, 1, &error));
-            to->sum[centre][limit] = (int64_t)groups[0].limited[0];
-        }
+        brume_total sum = {.kind = BRUME_TOTAL_SUM, .centre = centre};
+        brume_total squares = {
+            .kind = BRUME_TOTAL_SUM, .value = 1, .centre = centre, .root = 1, .steps = 1};
+        add_statistic(bounder, &sum, BRUME_MEASURE_DEVIATION, groups, &to->bin[centre],
+                      to->sum[centre]);
+        add_statistic(bounder, &squares, BRUME_MEASURE_DIRECT, groups, &to->square_bin[centre],
+                      to->squares[centre]);
     }
     brume_bounder_close(bounder);
 }
@@ -109,10 +128,19 @@ static int64_t sum_about(const unit *of, int64_t centre)
     return sum;
 }
 
+static int64_t squares_about(const unit *of, int64_t centre)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < of->count; i++)
+        sum += (of->value[i] - centre) * (of->value[i] - centre);
+    return sum;
+}
+
 /* ---- what one unit adds ---- */
 
 /* Rejects: a mean that is rounded another way, or weighs as many rows as there are; a distance from
- * another centre than the one asked for; a sum that is not cut, or on one side only. */
+ * another centre than the one asked for; a sum that is not cut, or on one side only; squares about
+ * the middle of the bounds. */
 static void a_unit_adds_what_the_definition_says(void **state)
 {
     (void)state;
@@ -132,6 +160,12 @@ static void a_unit_adds_what_the_definition_says(void **state)
                 assert_int_equal(all[i].sum[centre][limit], sum > limit    ? limit
                                                             : sum < -limit ? -limit
                                                                            : sum);
+            int64_t squares = squares_about(&units[i], centre);
+            size_t square_bin = brume_limit_bin((brume_u128)squares, 1, BINS);
+            assert_int_equal(all[i].square_bin[centre],
+                             square_bin == BRUME_LIMIT_NO_BIN ? BINS : square_bin);
+            for (int64_t limit = 1; limit <= LIMITS; limit++)
+                assert_int_equal(all[i].squares[centre][limit], squares > limit ? limit : squares);
         }
 }
 
@@ -149,9 +183,12 @@ static void units_add_up(void **state)
                     assert_int_equal(both.weights[most][cell],
                                      all[i].weights[most][cell] + all[j].weights[most][cell]);
             for (size_t centre = 0; centre < POINTS; centre++)
-                for (size_t limit = 1; limit <= LIMITS; limit++)
+                for (size_t limit = 1; limit <= LIMITS; limit++) {
                     assert_int_equal(both.sum[centre][limit],
                                      all[i].sum[centre][limit] + all[j].sum[centre][limit]);
+                    assert_int_equal(both.squares[centre][limit],
+                                     all[i].squares[centre][limit] + all[j].squares[centre][limit]);
+                }
         }
 }
 
@@ -172,25 +209,49 @@ static void median_law(const uint64_t weights[POINTS], double rate, double law[P
         law[i] -= log(total);
 }
 
-/* The prices of a mean: the rate of its centre, and the noise for a limit of 1 on number and sum.
- */
+/* What is asked: a mean, whose sum has a histogram; a spread, whose squares have one; or both,
+ * whose histograms are about one centre. */
+typedef enum question { MEAN, SPREAD, BOTH, QUESTIONS } question;
+
+/* The prices: the rate of the centre, and the noise for a limit of 1 on number and sums; 0: there
+ * is none. */
 typedef struct priced {
-    double rate, number, sum, histogram;
+    double rate, number, sum, squares, histogram, square_histogram;
 } priced;
 
-static priced price_of(bool replace)
+static priced price_of(question asked, bool replace)
 {
     brume_error error = {0};
-    brume_measure measures[] = {{.kind = BRUME_MEASURE_DEVIATION, .high = POINTS - 1},
-                                {.kind = BRUME_MEASURE_ROWS, .divides = true}};
-    brume_limited_shape shape = {
-        .cells = 1, .replace = replace, .deviations = 1, .deviation_step = BRUME_CHOICE_HISTOGRAM};
+    bool spread = asked != MEAN;
+    brume_measure measures[] = {
+        {.kind = BRUME_MEASURE_DEVIATION, .high = POINTS - 1, .divides = asked == SPREAD},
+        {.kind = BRUME_MEASURE_ROWS, .divides = true, .of_spread = spread},
+        {.kind = BRUME_MEASURE_DIRECT, .expression = 1, .high = (POINTS - 1) * (POINTS - 1)}};
+    brume_limited_shape shape = {.cells = 1,
+                                 .replace = replace,
+                                 .deviations = asked == BOTH ? 2 : 1,
+                                 .shared = asked == BOTH,
+                                 .deviation_step = BRUME_CHOICE_HISTOGRAM};
     brume_limited_price paid;
     brume_price price;
-    assert_ok(brume_limited_pay(measures, 2, &shape, BRUME_NOISE_DISCRETE_LAPLACE, 1, 0, 0, &paid,
-                                &price, &error));
-    return (priced){paid.centre_rate, measures[1].noise, measures[0].noise,
-                    paid.deviation_histogram_scale};
+    assert_ok(brume_limited_pay(measures, spread ? 3 : 2, &shape, BRUME_NOISE_DISCRETE_LAPLACE, 1,
+                                0, 0, &paid, &price, &error));
+    return (priced){paid.centre_rate,
+                    measures[1].noise,
+                    measures[0].noise,
+                    spread ? measures[2].noise : 0,
+                    asked == SPREAD ? 0 : paid.deviation_histogram_scale,
+                    spread ? paid.deviation_histogram_scale : 0};
+}
+
+static double over(double moved, double scale)
+{
+    return scale > 0 ? moved / scale : 0;
+}
+
+static int bins_moved(size_t before, size_t after)
+{
+    return before == after ? 0 : (before < BINS) + (after < BINS);
 }
 
 typedef struct losses {
@@ -198,8 +259,8 @@ typedef struct losses {
 } losses;
 
 /* The largest loss, over pairs of units beside the same others, at these prices: of the centre
- * alone, of the histogram about it alone, and of centre, histogram, number and sum, whose limit is
- * another for each centre. `most`: what a unit may weigh; `divided`: that the rate is divided by
+ * alone, of the histograms about it alone, and of centre, histograms, number and sums, whose limits
+ * are others for each centre. `most`: what a unit may weigh; `divided`: that the rate is divided by
  * it. */
 static losses worst(const priced *at, bool replace, uint64_t most, bool divided)
 {
@@ -221,45 +282,56 @@ static losses worst(const priced *at, bool replace, uint64_t most, bool divided)
                 double rows = fabs((double)units[i].count - (double)units[j].count);
                 double number = fmin(rows, ROWS) / (ROWS * at->number);
                 for (size_t c = 0; c < POINTS; c++) {
-                    size_t limit = 1 + c % LIMITS;
-                    int bins = all[i].bin[c] == all[j].bin[c]
-                                   ? 0
-                                   : (all[i].bin[c] < BINS) + (all[j].bin[c] < BINS);
-                    double histogram = (double)bins / at->histogram;
+                    size_t limit = 1 + c % LIMITS, other = 1 + (c + 2) % LIMITS;
+                    double histogram =
+                        over(bins_moved(all[i].bin[c], all[j].bin[c]), at->histogram) +
+                        over(bins_moved(all[i].square_bin[c], all[j].square_bin[c]),
+                             at->square_histogram);
                     double sum = fabs((double)(all[i].sum[c][limit] - all[j].sum[c][limit])) /
                                  ((double)limit * at->sum);
+                    double squares =
+                        over(fabs((double)(all[i].squares[c][other] - all[j].squares[c][other])),
+                             (double)other * at->squares);
                     double centre = fabs(p[c] - r[c]);
                     out.centre = fmax(out.centre, centre);
                     out.histogram = fmax(out.histogram, histogram);
-                    out.whole = fmax(out.whole, centre + histogram + number + sum);
+                    out.whole = fmax(out.whole, centre + histogram + number + sum + squares);
                 }
             }
     return out;
 }
 
-/* Rejects: a centre whose rate is not for what a unit weighs; a histogram that moves by 2 and is
- * paid for 1; a sum about a centre that turns under replacement and is paid as if it came or went.
- */
-static void centre_number_and_sum_cost_their_price(void **state)
+/* Rejects: a centre whose rate is not for what a unit weighs; histograms that move by 2 and are
+ * paid for 1, or two of them that are paid for one; a sum about a centre that turns under
+ * replacement and is paid as if it came or went; squares for nothing. */
+static void centre_number_and_sums_cost_their_price(void **state)
 {
     (void)state;
-    for (int replace = 0; replace < 2; replace++)
-        for (uint64_t most = 1; most <= ROWS; most++) {
-            priced at = price_of(replace);
-            losses found = worst(&at, replace, most, true);
-            assert_holds(found.centre <= .05 * (1 + 1e-9));
-            assert_holds(found.histogram <= .08 * (1 + 1e-9));
-            assert_holds(found.histogram >= .08 * (1 - 1e-9));
-            assert_holds(found.whole <= 1 + 1e-9);
-            assert_holds(found.whole >= (replace ? .7 : .9));
-        }
-    priced at = price_of(false);
-    assert_holds(worst(&at, false, ROWS, false).centre > .06);     /* not divided */
-    assert_holds(worst(&at, true, 1, true).histogram > .08 * 1.9); /* replaced, as if added */
-    assert_holds(worst(&at, true, 1, true).whole > 1.5);
-    priced once = price_of(true);
+    for (question asked = MEAN; asked < QUESTIONS; asked++)
+        for (int replace = 0; replace < 2; replace++)
+            for (uint64_t most = 1; most <= ROWS; most++) {
+                priced at = price_of(asked, replace);
+                losses found = worst(&at, replace, most, true);
+                assert_holds(found.centre <= .05 * (1 + 1e-9));
+                assert_holds(found.histogram <= .08 * (1 + 1e-9));
+                assert_holds(found.histogram >= .08 * (1 - 1e-9));
+                assert_holds(found.whole <= 1 + 1e-9);
+                assert_holds(found.whole >= (replace ? .7 : .9));
+            }
+    for (question asked = MEAN; asked < QUESTIONS; asked++) {
+        priced at = price_of(asked, false);
+        assert_holds(worst(&at, false, ROWS, false).centre > .06);     /* not divided */
+        assert_holds(worst(&at, true, 1, true).histogram > .08 * 1.9); /* replaced, as if added */
+        assert_holds(asked != MEAN || worst(&at, true, 1, true).whole > 1.2);
+    }
+    priced at = price_of(MEAN, false), once = price_of(MEAN, true);
     once.sum = at.sum;
     assert_holds(worst(&once, true, 1, true).whole > 1.2);
+    priced both = price_of(BOTH, false), spread = price_of(SPREAD, false);
+    both.histogram = both.square_histogram = spread.square_histogram;
+    assert_holds(worst(&both, false, 1, true).histogram > .08 * 1.9);
+    at.squares = spread.squares; /* a mean at its price, and the squares as well */
+    assert_holds(worst(&at, false, 1, true).whole > 1.2);
 }
 
 static int set_up(void **state)
@@ -276,7 +348,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_unit_adds_what_the_definition_says),
         cmocka_unit_test(units_add_up),
-        cmocka_unit_test(centre_number_and_sum_cost_their_price),
+        cmocka_unit_test(centre_number_and_sums_cost_their_price),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

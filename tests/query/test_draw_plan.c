@@ -125,8 +125,8 @@ static void open_limited(limited *at)
                                        {.kind = BRUME_MEASURE_SQUARES, .low = -3, .high = 4}};
     memset(at, 0, sizeof *at);
     at->values[0] = (brume_plan_value){.low = -3, .high = 4};
-    at->limits[0] = (brume_plan_limit){.of = {BRUME_TOTAL_VALUES, 0, 0}, .limit = 1};
-    at->limits[1] = (brume_plan_limit){.of = {BRUME_TOTAL_ROWS, 0, 0}, .limit = 40, .norm = 1};
+    at->limits[0] = (brume_plan_limit){.of = {.kind = BRUME_TOTAL_VALUES}, .limit = 1};
+    at->limits[1] = (brume_plan_limit){.of = {.kind = BRUME_TOTAL_ROWS}, .limit = 40, .norm = 1};
     memcpy(at->measure_limit, (int[]){1, BRUME_NOT_MEASURED, 0, 1, 1}, sizeof at->measure_limit);
     at->plan = (brume_plan){.measures = measures,
                             .measure_count = 5,
@@ -238,7 +238,7 @@ static void no_rank_is_drawn_where_limit_and_rate_do_not_belong_together(void **
         brume_measure measure = {
             .kind = BRUME_MEASURE_QUANTILES, .high = 100, .fractions = median, .fraction_count = 1};
         brume_plan_limit limit = {
-            .of = {BRUME_TOTAL_ROWS, 0, 0}, .source = BRUME_LIMIT_TYPED, .limit = 9, .norm = 1};
+            .of = {.kind = BRUME_TOTAL_ROWS}, .source = BRUME_LIMIT_TYPED, .limit = 9, .norm = 1};
         int measure_limit = 0;
         brume_plan plan = {.query = &query,
                            .measures = &measure,

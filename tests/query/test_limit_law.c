@@ -237,7 +237,7 @@ typedef enum pairs {
 static losses worst_losses(const priced *how, pairs which)
 {
     static walk all;
-    all = (walk){.how = how, .of = {.of = {BRUME_TOTAL_ROWS, 0, 0}, .norm = 1}};
+    all = (walk){.how = how, .of = {.of = {.kind = BRUME_TOTAL_ROWS}, .norm = 1}};
     all.of.reach = how->looks.first > 0 ? 1 : 64;
     for (size_t i = 0; i < ROWS; i++)
         for (size_t j = 0; j < ROWS; j++)

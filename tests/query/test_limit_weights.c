@@ -50,7 +50,7 @@ static void weigh(unit *one, size_t cells)
     assert_ok(brume_bounder_take(bounder, &chunk, &error));
     assert_ok(brume_bounder_finish(bounder, &groups, &count, &error));
     for (uint64_t limit = 1; limit <= LIMITS; limit++) {
-        const brume_total_limit of = {{BRUME_TOTAL_VALUES, 0, 0}, limit, 0};
+        const brume_total_limit of = {{.kind = BRUME_TOTAL_VALUES}, limit, 0};
         const brume_limited_list list = {0, 0};
         assert_ok(brume_totals_list(bounder, &of, NULL, &list, 1, &error));
         for (size_t g = 0; g < count; g++) {

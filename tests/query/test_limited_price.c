@@ -60,7 +60,9 @@ static brume_measure random_measure(bool pure_parts)
     if (one.kind == BRUME_MEASURE_DIRECT && below(2))
         one.kind = BRUME_MEASURE_DEVIATION;
     one.divides = below(3) == 0 &&
-                  (one.kind == BRUME_MEASURE_ROWS || one.kind == BRUME_MEASURE_VALUES);
+                  (one.kind == BRUME_MEASURE_ROWS || one.kind == BRUME_MEASURE_VALUES ||
+                   one.kind == BRUME_MEASURE_DEVIATION);
+    one.of_spread = one.divides && below(2);
     if (one.kind == BRUME_MEASURE_QUANTILES) {
         one.fractions = which == 0 ? median : which == 1 ? least : few;
         one.fraction_count = which == 2 ? 2 : 1;
@@ -85,6 +87,7 @@ static plan random_plan(void)
     p.shape.counted = below(p.shape.choices + 1);
     p.step = (brume_choice_step)below(4);
     p.shape.deviations = gaussian || (p.shape.choices_only && p.shape.cells == 0) ? 0 : below(3);
+    p.shape.shared = p.shape.deviations == 2 && below(2);
     p.shape.equal_shares = below(2);
     p.shape.deviation_step = (brume_choice_step)below(p.shape.cells == 0 ? 3 : 4);
     for (size_t i = 0; i < p.count; i++)
@@ -221,7 +224,7 @@ static void add_deviations(const plan *p, int power, mpq_t sum)
         mpq_div_2exp(rate, rate, 1);
         mpq_mul(rate, rate, rate);
     }
-    mpq_set_d(part, count);
+    mpq_set_d(part, count - (double)p->shape.shared); /* so many centres */
     mpq_mul(rate, rate, part);
     mpq_add(sum, sum, rate);
     if (step >= BRUME_CHOICE_HISTOGRAM)

@@ -150,7 +150,7 @@ static void units_of_several_rows(void **state)
          "5 7: mode 0 0..1, rows 0 0..0; selection=0 fraction=0, count=1"},
         {"SELECT DISTINCT clinic FROM visits", "5 7: units 0 0..0"},
         {"SELECT STDDEV(age), AVG(age), COUNT(age) FROM visits",
-         "5 7: direct 1 0..235929600, direct 0 0..120, values 0 0..120; count=2 direct=1 second=0, count=2 direct=1, count=2"},
+         "5 7: deviation 0 0..120, direct 1 0..235929600, values 0 0..120; count=2 direct=0 second=1, count=2 direct=0, count=2"},
         {"SELECT STDDEV(age + 1000), AVG(age + 1000) FROM visits",
          "5 7: squares 0 1000..1120, centred 0 1000..1120, values 0 1000..1120; count=2 centred=1 squares=0, count=2 centred=1"},
         {"SELECT AVG(age + 1000) FROM visits",

@@ -138,10 +138,10 @@ static brume_u128 norm_of(const unit_totals *unit, brume_total_kind kind, int p)
     return norm;
 }
 
-static const brume_total_limit limits[] = {{{BRUME_TOTAL_PRESENCE, 0, 0}, 2, 3},
-                                           {{BRUME_TOTAL_ROWS, 0, 0}, 12, 0},
-                                           {{BRUME_TOTAL_VALUES, 0, 0}, 8, 0},
-                                           {{BRUME_TOTAL_SUM, 0, 0}, 24, 0}};
+static const brume_total_limit limits[] = {{{.kind = BRUME_TOTAL_PRESENCE}, 2, 3},
+                                           {{.kind = BRUME_TOTAL_ROWS}, 12, 0},
+                                           {{.kind = BRUME_TOTAL_VALUES}, 8, 0},
+                                           {{.kind = BRUME_TOTAL_SUM}, 24, 0}};
 static const brume_limited_sum sums[SUMS] = {
     {BRUME_MEASURE_PRESENCE, 0, 0, 0, 9}, {BRUME_MEASURE_ROWS, 0, 0, 1, 9},
     {BRUME_MEASURE_VALUES, 0, 0, 2, 9},   {BRUME_MEASURE_CENTRED, 0, 0, 2, 9},

@@ -161,8 +161,8 @@ static void lists_are_those_of_the_definition(void **state)
         size_t count = 0;
         assert_ok(brume_bounder_finish(bounder, &groups, &count, &error));
         assert_int_equal(count, how.keys ? CELLS : 1);
-        const brume_total_limit limits[] = {{{BRUME_TOTAL_VALUES, 1, 0}, LIMIT, 0},
-                                            {{BRUME_TOTAL_VALUES, 2, 0}, LIMIT, 0}};
+        const brume_total_limit limits[] = {{{.kind = BRUME_TOTAL_VALUES, .value = 1}, LIMIT, 0},
+                                            {{.kind = BRUME_TOTAL_VALUES, .value = 2}, LIMIT, 0}};
         const brume_limited_list lists[] = {{1, 0}, {2, 1}};
         bool shown[CELLS];
         for (size_t i = 0; i < count; i++)

@@ -2,6 +2,7 @@
 #include "command/query/ask.h"
 
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "command/ledger/open_ledger.h"
@@ -66,22 +67,49 @@ static void write_measure(brume_table *table, const json_t *one, bool private_ke
     write_meaning(table, one, private_keys);
 }
 
-/* Shares of the price: equal ones, or those of the measures and of the estimates of bias. */
+enum { LONGEST_LINE = 700 };
+
+static double share_of(const json_t *plan, size_t index)
+{
+    return json_number_value(json_object_get(json_array_get(plan, index), "share"));
+}
+
+/* Is all from this one on an estimate of bias? */
+static bool is_bias(const json_t *plan, size_t from)
+{
+    for (size_t i = from; i < json_array_size(plan); i++) {
+        const json_t *measure = json_object_get(json_array_get(plan, i), "measure");
+        if (strncmp(json_string_value(measure), "bias", 4) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Shares of the price: equal ones, or those of the measures and of the estimates of bias; else each
+ * by itself, as where the number of a mean has a smaller one. */
 static void write_shares(FILE *out, const json_t *plan)
 {
-    size_t count = json_array_size(plan);
-    double first = json_number_value(json_object_get(json_array_get(plan, 0), "share"));
-    double last = json_number_value(json_object_get(json_array_get(plan, count - 1), "share"));
-    const char *measure =
-        json_string_value(json_object_get(json_array_get(plan, count - 1), "measure"));
-    bool bias = measure && strncmp(measure, "bias", 4) == 0;
-    if (count > 1 && !bias)
+    size_t count = json_array_size(plan), alike = 1;
+    double first = share_of(plan, 0), last = count ? share_of(plan, count - 1) : 0;
+    while (alike < count && fabs(share_of(plan, alike) - first) <= 1e-9 * first)
+        alike++;
+    if (count < 2)
+        return;
+    if (alike == count) {
         brume_write_sentence(out, "each of the %zu takes an equal share of the price", count);
-    else if (count > 1 && first == last)
-        brume_write_sentence(out, "each of the %zu takes an equal share of the price", count);
-    else if (count > 1)
+    } else if (is_bias(plan, alike)) {
         brume_write_sentence(out, "each takes %.3g %% of the price, each estimate of bias %.3g %%",
                              100 * first, 100 * last);
+    } else {
+        char text[LONGEST_LINE] = "";
+        for (size_t i = 0, used = 0; i < count && used < sizeof text; i++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%.3g %%",
+                                     i == 0           ? ""
+                                     : i + 1 == count ? " and "
+                                                      : ", ",
+                                     100 * share_of(plan, i));
+        brume_write_sentence(out, "in this order they take %s of the price", text);
+    }
 }
 
 static brume_status write_measures(brume_call *call, const json_t *plan, bool private_keys,
@@ -189,8 +217,6 @@ static void write_most(char *text, size_t size, const json_t *explanation, const
         snprintf(text, size, "each %s counts %s at most %s %s,", unit, groups ? "in" : "with",
                  most.text, one && groups ? "group" : counted);
 }
-
-enum { LONGEST_LINE = 700 };
 
 /* `before`: the line of the limit before it, which is not said twice. */
 static void write_limit(FILE *out, const json_t *explanation, const json_t *one,

@@ -4,6 +4,7 @@
  * units. Sums are of integers: whoever adds up which shard makes no difference. */
 #include "query/collect/totals.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -400,6 +401,28 @@ static uint64_t count_of(const brume_bounder *bounder, const total *one, size_t 
 
 /* ---- norms ---- */
 
+/* Sum of the value less a number on the grid. */
+static brume_i128 sum_about(const brume_bounder *bounder, const total *one, size_t value,
+                            int64_t centre)
+{
+    brume_i128 moved = (brume_i128)bounder->values[value].centre - centre;
+    return sum_of(bounder, one, value) + moved * (brume_i128)count_of(bounder, one, value);
+}
+
+/* Sum of (x - c)^2 = sum of x^2 - c (2 sum of x - c n), from the sums that there are; never below
+ * 0. Rounded, but a function of these sums, and so of the unit's own rows, alone: what bounds it is
+ * the limit. */
+static brume_i128 squares_about(const brume_bounder *bounder, const total *one,
+                                const brume_total *of)
+{
+    size_t x = of->root - 1;
+    double c = (double)of->centre, count = (double)count_of(bounder, one, x);
+    brume_i128 squares = sum_about(bounder, one, of->value, 0);
+    double less = of->steps * c * (2 * (double)sum_about(bounder, one, x, 0) - c * count);
+    double about = rint((double)squares - less);
+    return of->centre == 0 ? squares : about > 0 ? (brume_i128)fmin(about, 0x1p120) : 0;
+}
+
 static brume_i128 entry_of(const brume_bounder *bounder, const total *one, const brume_total *of)
 {
     switch (of->kind) {
@@ -412,8 +435,8 @@ static brume_i128 entry_of(const brume_bounder *bounder, const total *one, const
     case BRUME_TOTAL_SUM:
         break;
     }
-    brume_i128 moved = (brume_i128)bounder->values[of->value].centre - of->centre;
-    return sum_of(bounder, one, of->value) + moved * (brume_i128)count_of(bounder, one, of->value);
+    return of->root ? squares_about(bounder, one, of)
+                    : sum_about(bounder, one, of->value, of->centre);
 }
 
 /* The norms of a shard's units over the groups that are shown. */

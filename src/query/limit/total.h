@@ -16,6 +16,9 @@ typedef struct brume_total {
     brume_total_kind kind;
     size_t value;   /* which, for VALUES and SUM */
     int64_t centre; /* of SUM, on the grid; 0: of the values themselves */
+    /* A SUM of the squares of another value less the centre, which is on that one's grid: */
+    size_t root;  /* 1 + which; 0: of no squares, or of squares about 0 alone */
+    double steps; /* a squared step of that one in steps of this one */
 } brume_total;
 
 #endif

@@ -17,6 +17,8 @@ typedef struct brume_plan_value {
     bool averaged, added; /* some aggregate is its mean, its sum, */
     bool spread;          /* a spread by its sum and that of another value, */
     bool is_square;       /* which is this, or a product of two values less their middles */
+    size_t root; /* 1 + the value that this is the square of, if a centre is found for their spread;
+                    0: of none */
     size_t counted_by; /* 1 + another value that is not NULL wherever this one is not, whose number
                           is measured and limited for both; 0: its own is */
     bool unsummed;     /* no sum of it is measured */

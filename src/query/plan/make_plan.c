@@ -807,14 +807,26 @@ static bool mean_has_own_limit(const brume_plan *plan, int value)
 }
 
 /* Is the sum of a mean one of distances from a centre that is found by looking? A grid of few
- * points has none near the mean, and a sum or a spread of the same values is one of the values
- * themselves.
- */
+ * points has none near the mean, and a sum of the same values is one of the values themselves. */
 static bool mean_has_centre(const brume_plan *plan, int value)
 {
     enum { FEW_POINTS = 32 };
     const brume_plan_value *x = &plan->values[value];
-    return !x->added && !x->spread && !x->is_square && x->high - x->low >= FEW_POINTS;
+    return plan->own_limits && !x->added && !x->is_square && x->high - x->low >= FEW_POINTS;
+}
+
+/* So are the squares of a spread about one, unless they are asked for themselves. */
+static void find_root(brume_plan *plan, const brume_plan_aggregate *to)
+{
+    brume_plan_value *square = &plan->values[to->second];
+    if (mean_has_centre(plan, to->value) && !square->added && !square->averaged && !square->spread)
+        square->root = (size_t)to->value + 1;
+}
+
+static int measure_sum_of_mean(brume_plan *plan, int value)
+{
+    return add_measure(
+        plan, mean_has_centre(plan, value) ? BRUME_MEASURE_DEVIATION : BRUME_MEASURE_DIRECT, value);
 }
 
 /* The number of values that a mean or variance divides by. */
@@ -843,8 +855,9 @@ static void measure_aggregate(brume_plan *plan, size_t index)
     case BRUME_AGGREGATE_STDDEV_POP:
     case BRUME_AGGREGATE_STDDEV_SAMP:
         if (to->second >= 0) {
+            find_root(plan, to);
+            to->direct = measure_sum_of_mean(plan, to->value); /* first: they share its centre */
             to->second = add_measure(plan, BRUME_MEASURE_DIRECT, to->second);
-            to->direct = add_measure(plan, BRUME_MEASURE_DIRECT, to->value);
             measure_divisor(plan, to);
             break;
         }
@@ -854,10 +867,7 @@ static void measure_aggregate(brume_plan *plan, size_t index)
         break;
     case BRUME_AGGREGATE_AVG:
         if (mean_has_own_limit(plan, to->value))
-            to->direct = add_measure(plan,
-                                     mean_has_centre(plan, to->value) ? BRUME_MEASURE_DEVIATION
-                                                                      : BRUME_MEASURE_DIRECT,
-                                     to->value);
+            to->direct = measure_sum_of_mean(plan, to->value);
         else
             to->centred = add_measure(plan, BRUME_MEASURE_CENTRED, to->value);
         measure_divisor(plan, to);
@@ -891,7 +901,8 @@ static bool is_deviation(const brume_plan *plan, int measure)
     return measure >= 0 && plan->measures[measure].kind == BRUME_MEASURE_DEVIATION;
 }
 
-/* Numbers that nothing but means about centres are made of. */
+/* Numbers that nothing but means and spreads about centres are made of; and the sums of spreads,
+ * which say how far the centre is from the mean. */
 static void find_divisors(brume_plan *plan)
 {
     for (size_t i = 0; i < plan->query->aggregate_count; i++)
@@ -900,6 +911,13 @@ static void find_divisors(brume_plan *plan)
     for (size_t i = 0; i < plan->query->aggregate_count; i++)
         if (!is_deviation(plan, plan->aggregates[i].direct) && plan->aggregates[i].count >= 0)
             plan->measures[plan->aggregates[i].count].divides = false;
+    for (size_t i = 0; i < plan->query->aggregate_count; i++) {
+        const brume_plan_aggregate *of = &plan->aggregates[i];
+        if (of->second < 0 || !plan->values[plan->measures[of->second].expression].root)
+            continue;
+        plan->measures[of->count].of_spread = true;
+        plan->measures[of->direct].divides = !plan->values[of->value].averaged;
+    }
 }
 
 /* SUM: centre times count plus the centred sum where the count is public or is there anyway, else

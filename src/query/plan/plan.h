@@ -72,12 +72,13 @@ enum { BRUME_NOT_MEASURED = -1 };
 
 /* Where a limit comes from. */
 typedef enum brume_limit_source {
-    BRUME_LIMIT_AUTO,   /* chosen from a noisy histogram, for a share of this query's price */
-    BRUME_LIMIT_TYPED,  /* the analyst typed it */
-    BRUME_LIMIT_POLICY, /* the owner's ceiling */
-    BRUME_LIMIT_LEDGER, /* chosen from a histogram that an earlier query or `limits` paid for: so
-                           say terms; in the plan it is AUTO */
-    BRUME_LIMIT_NONE,   /* nothing to choose: a unit is there once or not at all */
+    BRUME_LIMIT_AUTO,    /* chosen from a noisy histogram, for a share of this query's price */
+    BRUME_LIMIT_TYPED,   /* the analyst typed it */
+    BRUME_LIMIT_POLICY,  /* the owner's ceiling */
+    BRUME_LIMIT_LEDGER,  /* chosen from a histogram that an earlier query or `limits` paid for: so
+                            say terms; in the plan it is AUTO */
+    BRUME_LIMIT_NONE,    /* nothing to choose: a unit is there once or not at all */
+    BRUME_LIMIT_DERIVED, /* from those on the number and the squares of a spread */
 } brume_limit_source;
 
 /* A limit on what one unit adds: on the norm of one statistic over all groups (proofs/limits.md).
@@ -85,6 +86,10 @@ typedef enum brume_limit_source {
 typedef struct brume_plan_limit {
     brume_total of;
     const struct brume_plan_limit *number; /* of the sum of a mean: on the number of its values */
+    /* Of the spread about a centre: where the mean is asked for as well the limit on the squares
+     * has that on the sum, whose centre it takes; else that on the sum has the one on the squares,
+     * from which it follows (DERIVED). */
+    const struct brume_plan_limit *sum, *squares;
     brume_limit_source source;
     bool centred; /* of the sum of a mean: the values less a centre that is found by looking */
     int norm;     /* 1 or 2: whose norm is limited; 1 for what quantiles and modes are drawn of */

@@ -93,7 +93,7 @@ brume_status brume_distinct_plan(brume_plan *plan, const brume_plan_table *table
         if (one->kind != BRUME_MEASUREMENT_DISTINCT)
             continue;
         BRUME_TRY(collect_pairs(plan, one, error));
-        one->distinct.limit = (brume_plan_limit){.of = {BRUME_TOTAL_PRESENCE, 0, 0},
+        one->distinct.limit = (brume_plan_limit){.of = {.kind = BRUME_TOTAL_PRESENCE},
                                                  .norm = 1,
                                                  .ceiling = ceiling,
                                                  .reach = 1, /* a row adds one value at most */

@@ -41,6 +41,15 @@ static bool plan_chooses(const brume_plan *plan)
 
 /* ---- which limits there are ---- */
 
+static brume_total sum_total(const brume_plan *plan, size_t value)
+{
+    const brume_plan_value *of = &plan->values[value];
+    brume_total total = {.kind = BRUME_TOTAL_SUM, .value = value, .root = of->root};
+    if (of->root)
+        total.steps = plan->values[of->root - 1].step * plan->values[of->root - 1].step / of->step;
+    return total;
+}
+
 static brume_total limited_by(const brume_plan *plan, const brume_measure *measure)
 {
     bool counted = plan->value_count > 0 && measure->kind != BRUME_MEASURE_ROWS &&
@@ -51,7 +60,7 @@ static brume_total limited_by(const brume_plan *plan, const brume_measure *measu
         return (brume_total){.kind = BRUME_TOTAL_PRESENCE};
     case BRUME_MEASURE_DIRECT:
     case BRUME_MEASURE_DEVIATION:
-        return (brume_total){.kind = BRUME_TOTAL_SUM, .value = measure->expression};
+        return sum_total(plan, measure->expression);
     case BRUME_MEASURE_VALUES:
     case BRUME_MEASURE_CENTRED:
     case BRUME_MEASURE_SQUARES: /* follow the number of values; of rows where none is NULL */
@@ -135,6 +144,11 @@ static int add_limit(brume_plan *plan, const brume_measure *measure)
         limit->reach = fmax(fabs((double)value->low), fabs((double)value->high));
         if (measure->kind == BRUME_MEASURE_DEVIATION) /* whatever the centre is */
             limit->reach = (double)value->high - (double)value->low;
+        if (of.root) { /* so is (x - c)^2 */
+            value = &plan->values[of.root - 1];
+            double range = (double)value->high - (double)value->low;
+            limit->reach = fmax(limit->reach, range * range * of.steps);
+        }
         limit->low = value->low;
         limit->high = value->high;
     }
@@ -281,12 +295,32 @@ static void link_means(brume_plan *plan)
 static void find_centred(brume_plan *plan)
 {
     for (size_t i = 0; i < plan->measure_count; i++) {
-        if (plan->measures[i].kind != BRUME_MEASURE_DEVIATION)
+        bool squares = plan->measures[i].kind == BRUME_MEASURE_DIRECT &&
+                       plan->values[plan->measures[i].expression].root;
+        if (plan->measures[i].kind != BRUME_MEASURE_DEVIATION && !squares)
             continue;
         brume_plan_limit *limit = &plan->limits[plan->measure_limit[i]];
         limit->centred = plan->noise != BRUME_NOISE_ROUNDED_GAUSSIAN &&
                          limit->source == BRUME_LIMIT_AUTO &&
                          limit->number->source == BRUME_LIMIT_AUTO;
+    }
+}
+
+/* Which limits of a spread about a centre follow each other. */
+static void link_spreads(brume_plan *plan)
+{
+    for (size_t i = 0; i < plan->query->aggregate_count; i++) {
+        const brume_plan_aggregate *of = &plan->aggregates[i];
+        if (of->second < 0 || !plan->values[plan->measures[of->second].expression].root)
+            continue;
+        brume_plan_limit *sum = &plan->limits[plan->measure_limit[of->direct]],
+                         *squares = &plan->limits[plan->measure_limit[of->second]];
+        if (!sum->centred || !squares->centred || plan->values[of->value].averaged) {
+            squares->sum = sum;
+        } else {
+            sum->squares = squares;
+            sum->source = BRUME_LIMIT_DERIVED;
+        }
     }
 }
 
@@ -307,6 +341,7 @@ brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payme
     link_means(plan);
     BRUME_TRY(use_policy(plan, fixed, error));
     find_centred(plan);
+    link_spreads(plan);
     for (size_t i = 0; i < payment->limit_count; i++)
         if (!brume_distinct_is_typed(plan, payment->limits[i])) /* has its own */
             BRUME_TRY(use_typed(plan, payment->limits[i], error));
@@ -329,10 +364,9 @@ brume_status brume_plan_check_choice(const brume_plan *plan, brume_error *error)
 
 const char *brume_limit_source_word(brume_limit_source source)
 {
-    static const char *const words[] = {[BRUME_LIMIT_AUTO] = "auto",
-                                        [BRUME_LIMIT_TYPED] = "typed",
-                                        [BRUME_LIMIT_POLICY] = "policy",
-                                        [BRUME_LIMIT_LEDGER] = "ledger",
-                                        [BRUME_LIMIT_NONE] = "none"};
+    static const char *const words[] = {
+        [BRUME_LIMIT_AUTO] = "auto",     [BRUME_LIMIT_TYPED] = "typed",
+        [BRUME_LIMIT_POLICY] = "policy", [BRUME_LIMIT_LEDGER] = "ledger",
+        [BRUME_LIMIT_NONE] = "none",     [BRUME_LIMIT_DERIVED] = "derived"};
     return words[source];
 }

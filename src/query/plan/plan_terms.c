@@ -24,9 +24,11 @@
 double brume_found_reach(const brume_found_limit *limit)
 {
     const brume_plan_limit *of = limit->of;
-    return limit->has_centre ? fmax((double)of->high - (double)limit->centre,
-                                    (double)limit->centre - (double)of->low)
-                             : of->reach;
+    double far =
+        fmax((double)of->high - (double)limit->centre, (double)limit->centre - (double)of->low);
+    if (!limit->has_centre)
+        return of->reach;
+    return of->of.root ? far * far * of->of.steps : far;
 }
 
 brume_total brume_found_total(const brume_found_limit *limit)
@@ -276,6 +278,22 @@ static brume_status open_terms(const brume_plan *plan, const brume_terms *found,
     return BRUME_OK;
 }
 
+bool brume_terms_shares_centre(const brume_terms *terms, const brume_found_limit *limit)
+{
+    const brume_plan_limit *sum = limit->of->sum;
+    return sum && sum->centred &&
+           terms->limits[sum - terms->plan->limits].source == BRUME_LIMIT_AUTO;
+}
+
+static size_t count_shared(const brume_terms *terms)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < terms->plan->limit_count; i++)
+        count += terms->limits[i].source == BRUME_LIMIT_AUTO &&
+                 brume_terms_shares_centre(terms, &terms->limits[i]);
+    return count;
+}
+
 static size_t count_choices(const brume_terms *terms, bool centred)
 {
     size_t count = 0;
@@ -300,8 +318,11 @@ static brume_status price_totals(brume_terms *terms, brume_error *error)
                                  .choices = count_choices(terms, false),
                                  .counted = count_counted(terms),
                                  .deviations = count_choices(terms, true),
+                                 .shared = count_shared(terms),
                                  .choices_only = plan->limits_only};
     for (size_t i = 0; i < plan->limit_count; i++) { /* what one limit buys, each pays for */
+        if (terms->limits[i].source == BRUME_LIMIT_DERIVED)
+            continue;
         bool centred = plan->limits[i].centred;
         brume_choice_step step = centred ? deviation_step_of(&terms->limits[i])
                                          : step_of(&terms->limits[i]);
@@ -398,6 +419,51 @@ static void cap_sum(const brume_found_limit *number, double noise_95, brume_foun
     sum->square = 0;
 }
 
+/* Of a spread: the sum about the same centre as the squares. By Cauchy and Schwarz a unit has no
+ * more of it than the root of its number times its squares, so that units within both other limits
+ * are within the root of these. sqrt(n q) <= sqrt(n' q') (n/n' + q/q') / 2 bounds what is cut of
+ * those above by what the others lose. It is no more than what the bounds leave. */
+static void derive_sum(const brume_found_limit *number, const brume_found_limit *squares,
+                       double noise_95, brume_found_limit *sum)
+{
+    sum->has_centre = squares->has_centre;
+    sum->centre = squares->centre;
+    sum->capped = found_looked(squares);
+    sum->choice = (brume_limit_choice){.hidden = NAN, .reach = NAN};
+    sum->known = false;
+    cap_sum(number, noise_95, sum);
+    const brume_limit_choice *a = &number->choice, *b = &squares->choice;
+    double n = (double)number->limit, q = (double)squares->limit, steps = squares->of->of.steps;
+    double limit = ceil(sqrt(n * q / steps)),
+           cut = limit / 2 * (a->allowance / n + b->allowance / q);
+    if (!brume_found_is_counted(number) || !brume_found_is_counted(squares) || !(limit < 0x1p61) ||
+        (sum->known &&
+         noise_95 * (double)sum->limit + sum->choice.allowance <= noise_95 * limit + cut))
+        return;
+    sum->choice = (brume_limit_choice){.found = true,
+                                       .limit = (uint64_t)fmax(1, limit),
+                                       .allowance = cut,
+                                       .hidden = fmax(a->hidden, b->hidden),
+                                       .reach = sqrt(a->reach * b->reach / steps)};
+    sum->limit = sum->choice.limit;
+    sum->known = true;
+    sum->square = 0;
+}
+
+static void derive_sums(brume_terms *terms)
+{
+    const brume_plan *plan = terms->plan;
+    double quantile = plan->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 2.995732 : 1.959964;
+    for (size_t i = 0; i < plan->measure_count; i++) {
+        int index = brume_plan_limit_index(plan, i);
+        const brume_plan_limit *limit = index < 0 ? NULL : &plan->limits[index];
+        if (limit && limit->squares)
+            derive_sum(&terms->limits[limit->number - plan->limits],
+                       &terms->limits[limit->squares - plan->limits],
+                       terms->measures[i].noise * quantile, &terms->limits[index]);
+    }
+}
+
 static void cap_sums(brume_terms *terms)
 {
     const brume_plan *plan = terms->plan;
@@ -405,7 +471,7 @@ static void cap_sums(brume_terms *terms)
     for (size_t i = 0; i < plan->measure_count; i++) {
         int index = brume_plan_limit_index(plan, i);
         const brume_plan_limit *limit = index < 0 ? NULL : &plan->limits[index];
-        if (limit && limit->number)
+        if (limit && limit->number && !limit->squares)
             cap_sum(&terms->limits[limit->number - plan->limits],
                     terms->measures[i].noise * quantile, &terms->limits[index]);
     }
@@ -442,9 +508,10 @@ static brume_status make(brume_terms *terms, brume_error *error)
     if (plan->measure_count > 0)
         BRUME_TRY(plan->by_totals ? price_totals(terms, error) : price_rows(terms, error));
     for (size_t i = 0; i < plan->limit_count; i++)
-        if (found_looked(&terms->limits[i]))
+        if (found_looked(&terms->limits[i]) && !plan->limits[i].squares)
             BRUME_TRY(brume_terms_decide(terms, i, &terms->limits[i], error));
     cap_sums(terms);
+    derive_sums(terms);
     follow_numbers(terms);
     apply_limits(terms);
     for (size_t i = 0; i < plan->measurement_count; i++) {
@@ -497,8 +564,10 @@ bool brume_terms_follows_number(const brume_terms *terms, const brume_found_limi
     const brume_found_limit *number = &terms->limits[of->number - terms->plan->limits];
     double origin = of->low > 0 ? (double)of->low : of->high < 0 ? (double)of->high : 0;
     double rows = number->known ? (double)number->limit : 1;
-    return sqrt(rows) * ((double)of->high - (double)of->low) <=
-           24 * fabs((double)limit->centre - origin);
+    double width = (double)of->high - (double)of->low;
+    double near = fabs((double)limit->centre - origin);
+    return of->of.root ? sqrt(rows) * width * width <= 24 * near * near
+                       : sqrt(rows) * width <= 24 * near;
 }
 
 bool brume_terms_choose(const brume_terms *terms)

@@ -103,6 +103,9 @@ brume_looks brume_found_looks(const brume_found_limit *limit);
 brume_total brume_found_total(const brume_found_limit *limit);
 double brume_found_reach(const brume_found_limit *limit);
 
+/* Does a limit that is to be chosen take the centre that is drawn for the sum beside it? */
+bool brume_terms_shares_centre(const brume_terms *terms, const brume_found_limit *limit);
+
 /* Does the limit of a sum about its centre follow that of the number without a look, because no
  * look is worth its price? A function of the centre and of the number's limit. */
 bool brume_terms_follows_number(const brume_terms *terms, const brume_found_limit *limit);

@@ -197,13 +197,14 @@ static brume_status pay_measure(brume_measure *measure, const brume_limited_shap
 }
 
 /* Shares to each other: the number of a mean divides a sum about a centre that is near the mean, so
- * that its noise counts little; where there are groups it also tells the small ones. */
+ * that its noise counts little; where there are groups it also tells the small ones. A spread is in
+ * proportion to the noise of its number, and its sum is near 0. */
 static double weight_of(const brume_measure *measures, size_t count, size_t i,
                         const brume_limited_shape *shape)
 {
     if (!measures[i].divides || shape->equal_shares || is_of_mean(measures, count, &measures[i]))
         return 1; /* distance_of_mean is for equal shares */
-    return shape->cells == 1 ? 0.25 : 0.5;
+    return shape->cells == 1 && !measures[i].of_spread ? 0.25 : 0.5;
 }
 
 static double weigh(const brume_measure *measures, size_t first, size_t count,
@@ -317,7 +318,7 @@ static brume_status pay_deviations(const brume_limited_shape *shape, double whol
         return BRUME_OK;
     double part = brume_divide_down(
         brume_multiply_down(whole, deviations_share(shape, BRUME_CHOICE_COUNT) * (1 - 0x1p-50)),
-        brume_count_up(shape->deviations));
+        brume_count_up(shape->deviations - shape->shared));
     /* it has no interval beside it, which would take half */
     limited->centre_rate =
         brume_divide_down(brume_selection_rate_down(&median, 2 * part, p), shape->replace ? 2 : 1);

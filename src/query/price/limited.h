@@ -35,6 +35,7 @@ typedef struct brume_limited_shape {
     size_t choices;    /* limits that are still to be chosen, each from a histogram, */
     size_t counted;    /* and those of them that have a first count: where one row adds 1 */
     size_t deviations; /* limits about a centre that are still to be chosen, not among `choices`, */
+    size_t shared;     /* those of them that take the centre of another one, */
     brume_choice_step deviation_step; /* and how far that went */
     bool equal_shares; /* what divides means has as much as the others: its limit is a crowd's */
     uint64_t pairs;    /* of a group and an undeclared value, that a unit votes for in a mode */

@@ -48,11 +48,13 @@ typedef struct brume_measure {
     size_t fraction_count;
     /* Written by the functions below. */
     double sensitivity; /* most that a unit adds to or takes from a cell, in grid steps */
-    double scale; /* Laplace scale or sigma of the noise, in grid steps; for QUANTILES and MODE
-                     the rate eta of the exponential mechanism, per row of rank error */
-    double noise; /* where totals are limited (limited.h): scale for a sensitivity of 1, */
-    int shift;    /* and steps of 2^-shift in which the measure is drawn */
-    bool divides; /* it is what means are divided by and nothing else: it gets a smaller share */
+    double scale;   /* Laplace scale or sigma of the noise, in grid steps; for QUANTILES and MODE
+                       the rate eta of the exponential mechanism, per row of rank error */
+    double noise;   /* where totals are limited (limited.h): scale for a sensitivity of 1, */
+    int shift;      /* and steps of 2^-shift in which the measure is drawn */
+    bool divides;   /* it is what means are divided by and nothing else, or the sum of a spread: it
+                       gets a smaller share, */
+    bool of_spread; /* and half of one where a spread is divided by it */
     uint64_t threshold; /* PRIVATE_MODE: a value may be the mode if its noisy units are at least
                            this */
 } brume_measure;

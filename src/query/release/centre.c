@@ -71,10 +71,14 @@ brume_status brume_draw_centre(const brume_terms *terms, const brume_collected *
     limit->step = BRUME_CHOICE_COUNT;
     if (plan->measurements[0].collection.pushed)
         return BRUME_OK;
+    if (brume_terms_shares_centre(terms, limit)) {
+        limit->centre = terms->limits[of->sum - plan->limits].centre;
+        return BRUME_OK;
+    }
     double rate = terms->limited.centre_rate;
     uint64_t range = (uint64_t)of->high - (uint64_t)of->low, width = range / CELLS + 1;
     brume_mean_cells cells = {
-        .value = of->of.value,
+        .value = of->of.root ? of->of.root - 1 : of->of.value,
         .low = of->low,
         .width = width,
         .count = (size_t)(range / width) + 1,

@@ -77,8 +77,13 @@ static brume_status key_of(const brume_question *question, const brume_plan *pla
     brume_collection collection = of->distinct ? of->distinct->collection
                                                : plan->measurements[0].collection;
     bool has_value = limit->of.kind == BRUME_TOTAL_VALUES || limit->of.kind == BRUME_TOTAL_SUM;
-    collection.values = has_value ? &plan->values[limit->of.value] : NULL;
-    collection.value_count = has_value;
+    brume_plan_value values[2] = {{0}}; /* the squares, and what they are of */
+    if (has_value)
+        values[0] = plan->values[limit->of.value];
+    if (limit->of.root)
+        values[1] = plan->values[limit->of.root - 1];
+    collection.values = values;
+    collection.value_count = (size_t)has_value + (limit->of.root > 0);
     char **names = calloc(question->table_count + 1, sizeof *names);
     char *statement = NULL, shape[96];
     brume_status status = names ? BRUME_OK : brume_no_memory(error, "the limits");
@@ -647,7 +652,9 @@ static const char *word_of(const brume_plan_limit *limit)
                                         [BRUME_TOTAL_ROWS] = "rows",
                                         [BRUME_TOTAL_VALUES] = "values",
                                         [BRUME_TOTAL_SUM] = "sum"};
-    return limit->centred ? "sum of deviations" : words[limit->of.kind];
+    return limit->of.root   ? "sum of squares"
+           : limit->centred ? "sum of deviations"
+                            : words[limit->of.kind];
 }
 
 /* Row `row` of the limits as an answer. */

@@ -96,8 +96,9 @@ static bool belongs(const brume_terms *terms, size_t index, const brume_collecte
     /* a ball of the 1-norm is within that of the 2-norm */
     const brume_found_limit *limit = brume_terms_measure_limit(terms, index);
     return agree(measure->scale, scale) && clipped->sum.kind == measure->kind &&
-           clipped->limit.of.centre == limit->centre && clipped->sum.value == measure->expression &&
-           clipped->sum.shift == measure->shift &&
+           clipped->limit.of.centre == limit->centre &&
+           clipped->limit.of.root == limit->of->of.root &&
+           clipped->sum.value == measure->expression && clipped->sum.shift == measure->shift &&
            (clipped->p == 1 || plan->noise != BRUME_NOISE_DISCRETE_LAPLACE);
 }
 

@@ -240,16 +240,18 @@ static bool is_total(const brume_query *query, const brume_answer_row *row,
     return !(query->keys[formula->index].sets >> set & 1);
 }
 
-/* The interval of an output that is a quantile, as its values are shown. */
+/* The interval of an output that is a quantile, as its values are shown; and of a spread that
+ * cannot be told from 0. */
 static brume_status set_interval(const brume_answer_table *all, brume_query_answer *answer,
                                  size_t row, size_t output, brume_error *error)
 {
     const brume_formula *formula = all->plan->query->outputs[output].value;
     brume_present_source source = {all->terms, all->drawn, all->modes};
     brume_answer_row *of = &all->rows[row];
-    if (!is_quantile(all->plan, formula))
+    const brume_formula *alone = shown_alone(formula);
+    if (!alone || !(is_quantile(all->plan, formula) || of->too_few[output]))
         return BRUME_OK;
-    size_t aggregate = shown_alone(formula)->index;
+    size_t aggregate = alone->index;
     brume_shown shown = brume_present_show(&source, aggregate, of->group, whole_beta);
     if (!shown.has_interval)
         return BRUME_OK;

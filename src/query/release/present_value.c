@@ -227,6 +227,12 @@ static brume_shown too_few(void)
     return (brume_shown){.too_few = true};
 }
 
+/* It cannot be told from 0, but it is not anything. */
+static brume_shown too_few_within(brume_interval interval)
+{
+    return (brume_shown){.too_few = true, .interval = interval, .has_interval = true};
+}
+
 static brume_shown show_mean(const brume_terms *terms, const brume_drawn *drawn,
                              const brume_plan_aggregate *from, size_t group, double beta)
 {
@@ -264,6 +270,18 @@ static brume_shown spread_of(brume_aggregate_kind kind, double variance, brume_i
     return within(variance, bar);
 }
 
+/* How far the mean of the squares may be off because values are on a grid: squares by half a step,
+ * what a unit has of them by half a step more; about a centre values of type DOUBLE move them too.
+ */
+static double rounding_of_squares(const brume_plan *plan, const brume_plan_aggregate *from,
+                                  const brume_found_limit *squares)
+{
+    const brume_plan_value *value = &plan->values[from->value];
+    bool rounds = squares->has_centre && value->argument->type.kind == BRUME_TYPE_DOUBLE;
+    double step = plan->values[squares->of->of.value].step;
+    return step + (rounds ? fabs((double)squares->centre) * value->step * value->step : 0);
+}
+
 /* The mean of the squares less the square of the mean, from two sums with a limit each. Each mean
  * is outside its interval with half of beta. */
 static brume_shown show_spread(const brume_terms *terms, const brume_drawn *drawn,
@@ -278,7 +296,13 @@ static brume_shown show_spread(const brume_terms *terms, const brume_drawn *draw
     if (seems_too_few(plan, &first) || !(first.count > 1) || !isfinite(first.sum) ||
         !isfinite(second.sum))
         return too_few();
-    double centre = centre_of(terms, from->direct);
+    const brume_found_limit *of_squares = brume_terms_measure_limit(terms, (size_t)from->second);
+    double centre = centre_of(terms, from->direct); /* V = E(x - c)^2 - (E x - c)^2 for every c */
+    if (of_squares->has_centre) {
+        centre -= (double)of_squares->centre;
+        second.low = 0;
+        second.high = brume_found_reach(of_squares);
+    }
     brume_interval mean = brume_error_mean(plan->noise, &first, beta / 2);
     brume_interval square = brume_error_mean(plan->noise, &second, beta / 2);
     double width = (first.high - first.low) * step, most = width * width / 4;
@@ -286,13 +310,16 @@ static brume_shown show_spread(const brume_terms *terms, const brume_drawn *draw
     double upper = (centre + mean.upper + 0.5) * step;
     double least = lower <= 0 && upper >= 0 ? 0 : fmin(lower * lower, upper * upper);
     double factor = sample_factor(kind, first.count);
+    double rounding = rounding_of_squares(plan, from, of_squares);
     brume_interval bar = {
-        fmax(0, (square.lower - 0.5) * second_step - fmax(lower * lower, upper * upper)),
-        fmin(most, (square.upper + 0.5) * second_step - least)};
+        fmax(0, square.lower * second_step - rounding - fmax(lower * lower, upper * upper)),
+        fmin(most, square.upper * second_step + rounding - least)};
     if (!(bar.lower <= bar.upper) || is_everything(&first, bar, 0, most))
         return too_few();
     double at = (centre + fmin(fmax(first.sum / first.count, first.low), first.high)) * step;
     double raw = second.sum / second.count * second_step - at * at;
+    if (!(raw > 0) && bar.lower <= 0 && first.count_scale > 0) /* noise is all one would see */
+        return too_few_within(spread_of(kind, 0, (brume_interval){0, bar.upper * factor}).interval);
     return spread_of(kind, fmin(fmax(raw, bar.lower), bar.upper) * factor,
                      (brume_interval){bar.lower * factor, bar.upper * factor});
 }
