@@ -11,6 +11,7 @@
 #include "command/frame/watch.h"
 #include "command/host.h"
 #include "command/ledger/open_ledger.h"
+#include "command/query/each.h"
 #include "command/query/plot_answer.h"
 #include "command/query/write_answer.h"
 #include "query/release/explain.h"
@@ -182,6 +183,12 @@ static brume_status ask_all(brume_call *call, asking *with, const brume_script *
 static brume_status ask_script(brume_call *call, asking *with, const brume_script *all,
                                brume_query_answer **only, brume_error *error)
 {
+    if (brume_call_has(call, "each") && (only || all->count != 1 || brume_call_has(call, "plot")))
+        return brume_fail(error, BRUME_EARGUMENT, "ask one statement, without '--plot'",
+                          "'--each' is of one statement, and its answers are several");
+    if (brume_call_has(call, "each"))
+        return brume_ask_each(call, with->ledger, all->statements[0], &with->payment, with->target,
+                              with->bits, with->watch, error);
     if (!only)
         return ask_all(call, with, all, error);
     if (all->count != 1)
@@ -248,7 +255,10 @@ const brume_command brume_command_query = {
         .optional = true)),
     BRUME_OPTIONS(
         BRUME_OPTION(FILE, "file", "FILE", "read the SQL from a file", .letter = 'f'),
-        BRUME_PAYMENT_OPTIONS, BRUME_AGE_OPTIONS, BRUME_WINDOWS_OPTION, BRUME_TARGET_OPTIONS,
+        BRUME_PAYMENT_OPTIONS, BRUME_AGE_OPTIONS, BRUME_WINDOWS_OPTION,
+        BRUME_FLAG("each", "ask it of each window by itself: every one pays the price, and a whole "
+                           "history pays it for each of them"),
+        BRUME_TARGET_OPTIONS,
         BRUME_LIMIT_OPTION, BRUME_WHERE_OPTION, BRUME_FORMAT_OPTION,
         BRUME_OPTION(FILE, "plot", "FILE.svg", "also draw the answer: bars with whiskers"),
         BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION),

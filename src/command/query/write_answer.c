@@ -140,8 +140,14 @@ static bool is_quantile(const brume_answer_column *column)
     return !isnan(column->rank_error_95);
 }
 
+/* In a table of several answers (`bars` not NULL) a column has them where one of the answers does. */
+static bool shows_bars(const brume_query_answer *answer, const bool *bars, size_t column)
+{
+    return bars ? bars[column] : has_bars(answer, column);
+}
+
 /* The heads of the table, NULL at the end: a value is followed by its error bar. */
-static char **table_heads(const brume_query_answer *answer)
+static char **table_heads(const brume_query_answer *answer, const bool *bars)
 {
     size_t used = 0;
     char **heads = calloc(2 * answer->column_count + 1, sizeof *heads);
@@ -150,7 +156,7 @@ static char **table_heads(const brume_query_answer *answer)
         size_t size = strlen(column->name) + 2;
         if ((heads[used] = malloc(size)))
             snprintf(heads[used++], size, "%s%s", column->is_key ? "" : ">", column->name);
-        if (has_bars(answer, i))
+        if (shows_bars(answer, bars, i))
             heads[used++] = strdup(is_quantile(column) ? ">95 %" : ">± 95 %");
     }
     return heads;
@@ -316,7 +322,8 @@ static number_texts bar_alone(double error)
     return isnan(error) ? (number_texts){"", ""} : number_and_error(0, error);
 }
 
-static void write_cells(brume_table *table, const brume_query_answer *answer, size_t row)
+static void write_cells(brume_table *table, const brume_query_answer *answer, const bool *bars,
+                        size_t row)
 {
     for (size_t i = 0; i < answer->column_count; i++) {
         size_t cell = row * answer->column_count + i;
@@ -334,9 +341,9 @@ static void write_cells(brume_table *table, const brume_query_answer *answer, si
         if (interval)
             brume_table_cell(table, "%s", interval);
         else if (!answer->columns[i].is_key &&
-                 (!isnan(error) || (has_bars(answer, i) && is_too_few(answer, cell))))
+                 (!isnan(error) || (shows_bars(answer, bars, i) && is_too_few(answer, cell))))
             brume_table_cell(table, "%s", bar_alone(error).error);
-        else if (has_bars(answer, i))
+        else if (shows_bars(answer, bars, i))
             write_statement(table, &answer->columns[i]);
         free(interval);
     }
@@ -345,12 +352,12 @@ static void write_cells(brume_table *table, const brume_query_answer *answer, si
 static brume_status write_table(brume_call *call, const brume_query_answer *answer, bool markdown,
                                 brume_error *error)
 {
-    char **heads = table_heads(answer);
+    char **heads = table_heads(answer, NULL);
     if (!heads)
         return brume_no_memory(error, NULL);
     brume_table *table = brume_table_open((const char *const *)heads);
     for (size_t i = 0; i < answer->row_count; i++)
-        write_cells(table, answer, i);
+        write_cells(table, answer, NULL, i);
     brume_status status = markdown ? brume_table_write_markdown(table, call, error)
                                    : brume_table_write(table, call, error);
     free_heads(heads);
@@ -464,13 +471,17 @@ static void write_csv_interval(FILE *out, const brume_query_answer *answer, size
     }
 }
 
-void brume_answer_csv(FILE *out, const brume_query_answer *answer)
+/* `first`: what stands before each row; NULL: nothing. */
+static void write_csv_rows(FILE *out, const brume_query_answer *answer, const char *first)
 {
-    write_csv_head(out, answer);
     for (size_t cell = 0; cell < answer->row_count * answer->column_count; cell++) {
         size_t column = cell % answer->column_count;
         double error = brume_query_answer_bar(answer, cell);
         char *text = brume_cell_text(answer, cell, "", true);
+        if (column == 0 && first) {
+            brume_csv_write_field(out, first);
+            fputc(',', out);
+        }
         fputs(column ? "," : "", out);
         brume_csv_write_field(out, text ? text : "");
         free(text);
@@ -482,12 +493,117 @@ void brume_answer_csv(FILE *out, const brume_query_answer *answer)
     }
 }
 
+void brume_answer_csv(FILE *out, const brume_query_answer *answer)
+{
+    write_csv_head(out, answer);
+    write_csv_rows(out, answer, NULL);
+}
+
 static brume_status write_json(brume_call *call, const brume_query_answer *answer,
                                brume_error *error)
 {
     json_t *json = NULL;
     BRUME_TRY(brume_query_answer_to_json(answer, &json, error));
     return brume_call_write_json(call, json, error);
+}
+
+/* ---- a question of each window ---- */
+
+/* What the answers say, each sentence once, with the first window of which it is said. */
+static void write_each_notes(FILE *out, const char (*windows)[BRUME_WINDOW_LABEL],
+                             const brume_query_answer *const *answers, size_t count)
+{
+    enum { MOST = 8 };
+    json_t *seen = json_object();
+    size_t written = 0;
+    for (size_t i = 0; seen && i < count; i++) {
+        json_t *notes = brume_query_answer_notes(answers[i]);
+        for (size_t j = 0; j < json_array_size(notes); j++) {
+            const char *note = json_string_value(json_array_get(notes, j));
+            if (json_object_get(seen, note) || json_object_set_new(seen, note, json_true()) != 0)
+                continue;
+            if (written++ < MOST)
+                brume_write_sentence(out, "%s: %s", windows[i], note);
+        }
+        json_decref(notes);
+    }
+    if (written > MOST)
+        brume_write_sentence(out, "%zu more sentences are in --json.", written - MOST);
+    json_decref(seen);
+}
+
+static brume_status write_each_table(brume_call *call, const char (*windows)[BRUME_WINDOW_LABEL],
+                                     const brume_query_answer *const *answers, size_t count,
+                                     bool markdown, brume_error *error)
+{
+    size_t width = 0, new = 0, free_ones = 0;
+    bool *bars = calloc(answers[0]->column_count + 1, sizeof *bars);
+    for (size_t i = 0; bars && i < count; i++)
+        for (size_t column = 0; column < answers[i]->column_count; column++)
+            bars[column] = bars[column] || has_bars(answers[i], column);
+    char **heads = bars ? table_heads(answers[0], bars) : NULL;
+    while (heads && heads[width])
+        width++;
+    const char **columns = calloc(width + 2, sizeof *columns);
+    if (!heads || !columns) {
+        free_heads(heads);
+        free(bars);
+        free(columns);
+        return brume_no_memory(error, NULL);
+    }
+    columns[0] = "window";
+    memcpy(columns + 1, heads, width * sizeof *columns);
+    brume_table *table = brume_table_open(columns);
+    for (size_t i = 0; i < count; i++) {
+        new += !answers[i]->cached;
+        free_ones += answers[i]->cached;
+        for (size_t row = 0; row < answers[i]->row_count; row++) {
+            brume_table_cell(table, "%s", windows[i]);
+            write_cells(table, answers[i], bars, row);
+        }
+    }
+    brume_status status = markdown ? brume_table_write_markdown(table, call, error)
+                                   : brume_table_write(table, call, error);
+    free(bars);
+    free(columns);
+    free_heads(heads);
+    BRUME_TRY(status);
+    const brume_answer_price *cost = &answers[0]->cost;
+    const char *unit = cost->concentrated ? "rho" : "epsilon";
+    fputc('\n', call->out);
+    if (new)
+        brume_write_sentence(call->out, "%zu window%s paid for, each %s %s; a whole history pays it "
+                             "for each of them", new, new == 1 ? "" : "s", unit,
+                             few_digits(cost, true).text);
+    if (free_ones)
+        brume_write_sentence(call->out, "%zu window%s read again for free", free_ones,
+                             free_ones == 1 ? "" : "s");
+    write_each_notes(call->out, windows, answers, count);
+    return BRUME_OK;
+}
+
+brume_status brume_write_each(brume_call *call, const char (*windows)[BRUME_WINDOW_LABEL],
+                              const brume_query_answer *const *answers, size_t count,
+                              brume_error *error)
+{
+    const char *format = brume_call_text(call, "format");
+    bool table = !format || strcmp(format, "table") == 0;
+    bool markdown = format && strcmp(format, "markdown") == 0;
+    bool csv = format && strcmp(format, "csv") == 0;
+    if (count == 0)
+        return BRUME_OK;
+    if (!call->json && (table || markdown))
+        return write_each_table(call, windows, answers, count, markdown, error);
+    if (!call->json && csv) {
+        fputs("window,", call->out);
+        write_csv_head(call->out, answers[0]);
+        for (size_t i = 0; i < count; i++)
+            write_csv_rows(call->out, answers[i], windows[i]);
+        return BRUME_OK;
+    }
+    for (size_t i = 0; i < count; i++)
+        BRUME_TRY(brume_write_answer(call, answers[i], error));
+    return BRUME_OK;
 }
 
 brume_status brume_write_answer(brume_call *call, const brume_query_answer *answer,

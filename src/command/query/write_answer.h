@@ -4,11 +4,19 @@
 #define BRUME_COMMAND_WRITE_ANSWER_H
 
 #include "command/command.h"
+#include "ledger/window.h"
 #include "query/release/answer.h"
 
 /* In the format that --format or --json names, to call->out. */
 BRUME_MUST_USE brume_status brume_write_answer(brume_call *call, const brume_query_answer *answer,
                                                brume_error *error);
+
+/* Answers of one question, each of a window: one table with the windows in its first column, and
+ * what is to be kept in mind, once; of JSON a line for each. */
+BRUME_MUST_USE brume_status brume_write_each(brume_call *call,
+                                             const char (*windows)[BRUME_WINDOW_LABEL],
+                                             const brume_query_answer *const *answers, size_t count,
+                                             brume_error *error);
 
 /* Values with full precision, each value column followed by its error bar, that of tables: the
  * noise alone would look like all of the error in a file that is passed on. */
