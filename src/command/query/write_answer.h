@@ -4,7 +4,7 @@
 #define BRUME_COMMAND_WRITE_ANSWER_H
 
 #include "command/command.h"
-#include "ledger/window.h"
+#include "ledger/ledger.h"
 #include "query/release/answer.h"
 
 /* In the format that --format or --json names, to call->out. */
