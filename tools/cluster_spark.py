@@ -11,6 +11,7 @@ the second time counts, because the first compiles it. Processor time is that of
     cluster_spark.py BRUME CLINIC_VISITS --pairs [ROWS]   the second table alone
     cluster_spark.py BRUME CLINIC_VISITS --linear [MILLIONS]  cost against rows
     cluster_spark.py BRUME CLINIC_VISITS --tables [ROWS]  the clinic as Parquet, Delta and Iceberg tables
+    cluster_spark.py BRUME CLINIC_VISITS --forms [PEOPLE]  timelines, links, statistics: as on files and PostgreSQL
     cluster_spark.py --run PROGRAM [ARGUMENT...]          run PROGRAM beside a server: BRUME_TEST_SPARK is its URL
 """
 import json
@@ -278,6 +279,9 @@ def main(brume, visits_program, rest):
     if rest and rest[0] == "--tables":
         import cluster_tables
         return cluster_tables.main(brume, visits_program, int(rest[1]) if len(rest) > 1 else 20000)
+    if rest and rest[0] == "--forms":
+        import cluster_spark_forms
+        return cluster_spark_forms.main(brume, visits_program, rest[1:])
     pairs_only = bool(rest) and rest[0] == "--pairs"
     rows = int(rest[pairs_only]) if len(rest) > pairs_only else 200000
     server = Server(memory="2g" if rows > 2000000 else "1g")

@@ -332,6 +332,19 @@ BRUME_MUST_USE brume_status brume_ledger_least_left(brume_ledger *ledger,
                                                     const brume_window_set *set,
                                                     brume_charge *least, brume_error *error);
 
+/* What the windows of a dataset would have left after charges that are not made: do several fit
+ * together? EBUDGET, which names the first windows that lack something: `what` are the charges. */
+typedef struct brume_window_rest brume_window_rest;
+BRUME_MUST_USE brume_status brume_window_rest_open(brume_ledger *ledger,
+                                                   const brume_dataset *dataset,
+                                                   brume_window_rest **out, brume_error *error);
+BRUME_MUST_USE brume_status brume_window_rest_take(brume_window_rest *rest,
+                                                   const brume_dataset *dataset,
+                                                   const brume_window_set *set,
+                                                   const brume_charge *price, const char *what,
+                                                   brume_error *error);
+void brume_window_rest_close(brume_window_rest *rest);
+
 /* What happened to one dataset (NULL: all), oldest first: {"events":[{"id","time","dataset","sql",
  * "cost","state"}],"before"}, "before" being that of the next page, null if there is none. A page
  * that is NULL is everything. Reservations, with the SQL as it was typed and, where that is another

@@ -1,5 +1,6 @@
 /* What windows have left, and what they are called: for people. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "ledger/dataset.h"
@@ -138,4 +139,77 @@ brume_status brume_ledger_least_left(brume_ledger *ledger, const brume_dataset *
     if (status == BRUME_OK)
         *least = found;
     return status;
+}
+
+/* ---- charges that are not made ---- */
+
+struct brume_window_rest {
+    brume_window_runs spent, undated; /* `undated` as window 0 of runs of its own */
+};
+
+brume_status brume_window_rest_open(brume_ledger *ledger, const brume_dataset *dataset,
+                                    brume_window_rest **out, brume_error *error)
+{
+    const brume_window_set alone = {&(brume_window_range){0, 0}, 1, false};
+    brume_window_sum undated = {0, 0};
+    brume_window_rest *made = calloc(1, sizeof *made);
+    if (!made)
+        return no_memory(error);
+    brume_status status =
+        brume_window_pages_read(ledger, dataset->name, &made->spent, &undated, error);
+    if (status == BRUME_OK)
+        status = brume_window_runs_add(&made->undated, &alone, &undated, error);
+    if (status == BRUME_OK)
+        *out = made;
+    else
+        brume_window_rest_close(made);
+    return status;
+}
+
+/* Add the price to a set's windows, if all have room for it. */
+static brume_status take_from(brume_window_runs *spent, const brume_window_set *set,
+                              const brume_window_sum *price, const brume_filter *budget,
+                              brume_window_run *lacking, bool *fits, brume_error *error)
+{
+    const brume_window_sum limit = brume_window_sum_of_limit(budget);
+    *fits = brume_window_runs_fit(spent, set, price, &limit, lacking);
+    return *fits ? brume_window_runs_add(spent, set, price, error) : BRUME_OK;
+}
+
+brume_status brume_window_rest_take(brume_window_rest *rest, const brume_dataset *dataset,
+                                    const brume_window_set *set, const brume_charge *price,
+                                    const char *what, brume_error *error)
+{
+    const brume_window_set alone = {&(brume_window_range){0, 0}, 1, false};
+    const brume_window_sum asked = brume_window_sum_of_price(price);
+    brume_window_run lacking = {0};
+    brume_window_grid grid;
+    const char **values = NULL;
+    char first[BRUME_WINDOW_LABEL] = "undated", last[BRUME_WINDOW_LABEL] = "undated";
+    bool fits = true;
+    BRUME_TRY(
+        take_from(&rest->spent, set, &asked, &dataset->window_budget, &lacking, &fits, error));
+    if (!fits && brume_dataset_grid(dataset->policy, &grid, &values)) {
+        brume_window_label(&grid, lacking.first, first);
+        brume_window_label(&grid, lacking.last, last);
+        free(values);
+    }
+    if (fits && set->undated)
+        BRUME_TRY(
+            take_from(&rest->undated, &alone, &asked, &dataset->filter, &lacking, &fits, error));
+    if (fits)
+        return BRUME_OK;
+    bool one = strcmp(first, last) == 0;
+    return brume_fail(error, BRUME_EBUDGET, "pay less, or ask of other windows; nothing was spent",
+                      "what may be spent of '%s' in %s%s%s does not carry all %s", dataset->name,
+                      first, one ? "" : " to ", one ? "" : last, what);
+}
+
+void brume_window_rest_close(brume_window_rest *rest)
+{
+    if (!rest)
+        return;
+    brume_window_runs_free(&rest->spent);
+    brume_window_runs_free(&rest->undated);
+    free(rest);
 }

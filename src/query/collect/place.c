@@ -69,7 +69,7 @@ static brume_status refuse(const char *stays, const char *obstacle, brume_error 
 }
 
 /* Bytes that a streamed row takes at most, where each is its own unit's only one in its group: a
- * record of the pair and of each value of it, and places in two tables that are half empty. */
+ * record of the pair and of each value of it, and the row itself while it waits to be sorted. */
 static double bytes_of_row(const brume_plan *plan)
 {
     double bytes = 0;

@@ -63,6 +63,7 @@ BRUME_MUST_USE brume_status brume_draw_answer(const brume_question *question,
 typedef struct brume_stage_price {
     const char *sql;
     const brume_payment *payment;
+    const json_t *windows; /* as brume_explain says them; NULL: not looked at */
 } brume_stage_price;
 
 /* The same for several statements, of each of which `explained` has what brume_explain said. A

@@ -680,7 +680,7 @@ static brume_status check_budget(const layers *all, brume_error *error)
     size_t count = 0;
     for (size_t i = 0; i < all->inner.count; i++)
         if (!json_is_true(json_object_get(json_array_get(all->explained, i), "recorded")))
-            list[count++] = (brume_stage_price){all->inner.inner[i], payment_of(all, i)};
+            list[count++] = (brume_stage_price){all->inner.inner[i], payment_of(all, i), NULL};
     return count > 1
                ? brume_stages_check_budget(all->ledger, list, count, "stages of the query", error)
                : BRUME_OK;

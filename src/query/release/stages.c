@@ -32,7 +32,8 @@
 typedef struct budget_rest {
     char *dataset;
     brume_decimal left;
-    size_t last_stage; /* the last that took its price from it: 1 + its place */
+    size_t last_stage;          /* the last that took its price from it: 1 + its place */
+    brume_window_rest *windows; /* NULL: nothing was asked of its windows so far */
 } budget_rest;
 
 typedef struct rests {
@@ -43,8 +44,10 @@ typedef struct rests {
 
 static void free_rests(rests *all)
 {
-    for (size_t i = 0; i < all->count; i++)
+    for (size_t i = 0; i < all->count; i++) {
         free(all->list[i].dataset);
+        brume_window_rest_close(all->list[i].windows);
+    }
     free(all->list);
 }
 
@@ -69,23 +72,92 @@ static brume_status find_rest(rests *all, brume_ledger *ledger, const brume_data
     return BRUME_OK;
 }
 
+/* The windows of a dataset that an explanation names, and what each of them pays. */
+static const json_t *windows_of(const json_t *windows, const char *dataset)
+{
+    const json_t *others = json_object_get(windows, "others");
+    for (size_t i = 0; i <= json_array_size(others); i++) {
+        const json_t *one = i == 0 ? windows : json_array_get(others, i - 1);
+        const char *name = json_string_value(json_object_get(one, "dataset"));
+        if (name && strcmp(name, dataset) == 0)
+            return one;
+    }
+    return NULL;
+}
+
+/* Rounded down: the charge itself is exact, this only must not refuse what it would take. */
+static void print_down(double amount, char text[BRUME_DECIMAL_TEXT])
+{
+    snprintf(text, BRUME_DECIMAL_TEXT, "%.25f", amount * (1 - 1e-12));
+}
+
+static brume_status read_windows(const brume_dataset *dataset, const json_t *windows,
+                                 brume_window_set *set, brume_error *error)
+{
+    brume_window_grid grid;
+    const char **values = NULL;
+    const json_t *ranges = json_object_get(windows, "ranges");
+    if (!brume_dataset_grid(dataset->policy, &grid, &values))
+        return brume_no_memory(error, "a query");
+    brume_status status = BRUME_OK;
+    for (size_t i = 0; status == BRUME_OK && i < json_array_size(ranges); i++) {
+        const json_t *range = json_array_get(ranges, i);
+        int64_t first = 0, last = 0;
+        status =
+            brume_window_parse(&grid, json_string_value(json_array_get(range, 0)), &first, error);
+        if (status == BRUME_OK)
+            status = brume_window_parse(&grid, json_string_value(json_array_get(range, 1)), &last,
+                                        error);
+        if (status == BRUME_OK)
+            status = brume_window_set_add(set, first, last, error);
+    }
+    set->undated = json_is_true(json_object_get(windows, "undated"));
+    free(values);
+    return status;
+}
+
+/* Take what a stage pays of the windows that it touches. */
+static brume_status take_windows(budget_rest *one, brume_ledger *ledger,
+                                 const brume_dataset *dataset, const json_t *windows,
+                                 const char *what, brume_error *error)
+{
+    const json_t *price = json_object_get(windows, "price"), *rho = json_object_get(price, "rho");
+    brume_charge charge = {.rule = dataset->filter.rule};
+    char text[BRUME_DECIMAL_TEXT];
+    brume_window_set set = {0};
+    print_down(json_number_value(json_is_number(rho) ? rho : json_object_get(price, "epsilon")),
+               text);
+    BRUME_TRY(brume_decimal_parse(text, &charge.amount, error));
+    print_down(json_number_value(json_object_get(price, "delta")), text);
+    BRUME_TRY(brume_decimal_parse(text, &charge.delta, error));
+    if (!one->windows)
+        BRUME_TRY(brume_window_rest_open(ledger, dataset, &one->windows, error));
+    brume_status status = read_windows(dataset, windows, &set, error);
+    if (status == BRUME_OK)
+        status = brume_window_rest_take(one->windows, dataset, &set, &charge, what, error);
+    brume_window_set_free(&set);
+    return status;
+}
+
 /* Take the price of a stage from all datasets that it reads, once from each. */
 static brume_status take(rests *all, brume_ledger *ledger, const brume_question *question,
-                         size_t stage, const brume_payment *payment, const brume_decimal *amount,
+                         size_t stage, const brume_stage_price *price, const brume_decimal *amount,
                          brume_error *error)
 {
     const brume_query *query = question->query;
     for (size_t i = 0; query && i < query->table_count; i++) {
         const brume_dataset *dataset = question->datasets[query->tables[i].table];
+        const json_t *windows = windows_of(price->windows, dataset->name);
         budget_rest *one = NULL;
-        /* without a budget for whole histories each window has its own: the charge looks at it */
-        if (dataset->no_budget ||
-            (dataset->filter.rule == BRUME_RULE_CONCENTRATED && payment->epsilon))
-            continue;
         BRUME_TRY(find_rest(all, ledger, dataset, &one, error));
         if (one->last_stage == stage + 1)
             continue;
         one->last_stage = stage + 1;
+        if (windows)
+            BRUME_TRY(take_windows(one, ledger, dataset, windows, all->what, error));
+        if (dataset->no_budget || /* of whole histories: the windows have theirs */
+            (dataset->filter.rule == BRUME_RULE_CONCENTRATED && price->payment->epsilon))
+            continue;
         if (brume_decimal_compare(&one->left, amount) < 0)
             return brume_fail(error, BRUME_EBUDGET, "pay less; nothing was spent",
                               "what may be spent of '%s' does not carry all %s", dataset->name,
@@ -112,7 +184,7 @@ brume_status brume_stages_check_budget(brume_ledger *ledger, const brume_stage_p
         status = brume_decimal_parse(typed ? typed : "0", &amount, error);
         if (status == BRUME_OK &&
             brume_question_open_any(ledger, list[i].sql, &question, &ignored) == BRUME_OK)
-            status = take(&all, ledger, question, i, payment, &amount, error);
+            status = take(&all, ledger, question, i, &list[i], &amount, error);
         brume_question_close(question);
     }
     free_rests(&all);
@@ -148,7 +220,8 @@ static brume_status add_priced(priced_list *all, const char *sql, const json_t *
             all->payments[all->count].rho = all->texts[all->count];
         else
             all->payments[all->count].epsilon = all->texts[all->count];
-        all->list[all->count] = (brume_stage_price){sql, &all->payments[all->count]};
+        all->list[all->count] = (brume_stage_price){sql, &all->payments[all->count],
+                                                    json_object_get(explained, "windows")};
         all->count++;
     }
     json_object_set_new(all->seen, text, json_true());
@@ -468,10 +541,10 @@ static brume_status check_budget(const stages *all, const json_t *explanation, b
         const stage *one = &all->list[i];
         const json_t *recorded = json_object_get(json_array_get(explained, i), "recorded");
         if (!one->is_public && !one->repeated && !json_is_true(recorded))
-            list[count++] = (brume_stage_price){all->scalars[i].sql, &all->first};
+            list[count++] = (brume_stage_price){all->scalars[i].sql, &all->first, NULL};
     }
     if (status == BRUME_OK && count > 0) {
-        list[count++] = (brume_stage_price){sql, &all->last};
+        list[count++] = (brume_stage_price){sql, &all->last, NULL};
         status = brume_stages_check_budget(all->ledger, list, count, "stages of the query", error);
     }
     free(sql);

@@ -22,10 +22,9 @@ BRUME_MUST_USE brume_status brume_stages_open(brume_ledger *ledger, const char *
                                               const brume_public_asker *elsewhere,
                                               brume_question **out, brume_error *error);
 
-/* EBUDGET, which names the dataset, if one does not carry what the stages take of it together;
- * `what` they are called in the message. A
- * price in epsilon on a budget in rho, and a stage that has stages itself, are left to the charge.
- */
+/* EBUDGET, which names the dataset, if it or one of its windows does not carry what the stages take
+ * together; `what` they are called in the message. A price in epsilon on a budget in rho, and a
+ * stage that has stages itself, are left to the charge. */
 BRUME_MUST_USE brume_status brume_stages_check_budget(brume_ledger *ledger,
                                                       const brume_stage_price *list, size_t count,
                                                       const char *what, brume_error *error);
