@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include <brume/mechanism/mechanism.h>
-#include <brume/mechanism/selection.h>
-#include <brume/noise/noise.h>
 
 #include "base/error.h"
 #include "number/rounding.h"
@@ -127,36 +125,6 @@ static double scale_for(const tree_run *all, double sensitivity, double price)
 static double share_of(const tree_run *all, double share)
 {
     return all->budget * (1 - 0x1p-30) * share;
-}
-
-/* ---- the library's own source ---- */
-
-typedef struct own_source {
-    brume_bits *bits;
-    brume_adjacency adjacency;
-} own_source;
-
-static brume_status own_add(void *context, const brume_tree_draw *one, int64_t *values, size_t n,
-                            brume_error *error)
-{
-    const own_source *own = context;
-    brume_noise *noise = NULL;
-    if (one->is_laplace)
-        BRUME_TRY(brume_noise_open_discrete_laplace(one->scale, &noise, error));
-    else
-        BRUME_TRY(brume_noise_open_rounded_gaussian(one->scale, &noise, error));
-    brume_status status = brume_noise_add(noise, own->bits, values, values, n, error);
-    brume_noise_close(noise);
-    return status;
-}
-
-static brume_status own_choose(void *context, double epsilon, double sensitivity,
-                               const double *scores, size_t n, size_t *index, brume_error *error)
-{
-    const own_source *own = context;
-    brume_selection selection = {
-        .adjacency = own->adjacency, .epsilon = epsilon, .sensitivity = sensitivity};
-    return brume_permute_and_flip_choose(own->bits, &selection, scores, n, index, error);
 }
 
 /* The table of columns at levels, of the model's values (SIZE_MAX columns never occur): from the
@@ -666,8 +634,9 @@ static brume_status choose_one_by_one(tree_run *all, uint64_t round, double tabl
         one->gain =
             coarsen(all, one, 0.1 * all->result.records / (BRUME_TREE_ABSOLUTE * noise)) ? 1 : -1;
     }
-    /* |w d/16 F - w d'/16 F| <= w F D/16, and flooring and rounding add less than 2 */
-    double sensitivity = heaviest * FINER * score_sensitivity(all) / BRUME_TREE_GRID + 2;
+    /* for w <= 1: |w d/16 F - w d'/16 F| <= F D/16, and flooring and rounding add less than 2: that
+     * they do is why weights are divided by the largest, since large ones would round more */
+    double sensitivity = FINER * score_sensitivity(all) / BRUME_TREE_GRID + 2;
     *chosen = 0;
     for (size_t time = 0; status == BRUME_OK && time < times; time++) {
         size_t left = 0, index = 0;
@@ -678,7 +647,7 @@ static brume_status choose_one_by_one(tree_run *all, uint64_t round, double tabl
                 (round == 0 ? !connects(&tried, one, d)
                             : brume_junction_cells_with(all->model, one->set) > all->limit))
                 continue;
-            scores[left] = floor(one->weight * FINER *
+            scores[left] = floor(one->weight / heaviest * FINER *
                                  ((double)steps[i] / BRUME_TREE_GRID - floors[i] -
                                   BRUME_TREE_ABSOLUTE * noise * one->bins));
             place[left++] = i;
@@ -824,21 +793,27 @@ static brume_status finish_rows(tree_run *all, brume_error *error)
 
 /* ---- bars ---- */
 
-/* An upper bound on z with P[N(0, 1) > z] = q. */
+/* An upper bound on z with P[N(0, 1) > z] = q: a guess, then more until the tail is surely below.
+ */
 static double normal_quantile_upper(double q)
 {
-    double low = -10, high = 40;
-    for (int i = 0; i < 200; i++) {
+    const double most = 40; /* where the tail is below any double */
+    double low = -10, high = most;
+    for (int i = 0; i < 60; i++) {
         double middle = low + (high - low) / 2;
-        /* down into erfc, up out of it: the tail is surely below q at `high` */
-        double root = middle > 0 ? brume_divide_down(middle, brume_sqrt_up(2))
-                                 : brume_divide_down(middle, brume_sqrt_down(2));
-        if (brume_multiply_up(0.5, brume_erfc_up(root)) <= q)
+        if (0.5 * erfc(middle / sqrt(2)) <= q)
             high = middle;
         else
             low = middle;
     }
-    return high;
+    for (double more = 0x1p-30; high + more < most; more *= 4) {
+        double z = high + more;
+        /* down into erfc, up out of it */
+        double root = brume_divide_down(z, z > 0 ? brume_sqrt_up(2) : brume_sqrt_down(2));
+        if (brume_multiply_up(0.5, brume_erfc_up(root)) <= q)
+            return z;
+    }
+    return most;
 }
 
 static double bars_price(const tree_run *all)
@@ -1114,11 +1089,12 @@ brume_status brume_tree_run_on(const brume_tree_question *question, const uint16
                                brume_tree_result *result, brume_error *error)
 {
     tree_run all;
-    own_source own = {bits, question->options.adjacency};
+    brume_tree_own own = {bits, question->options.adjacency};
     brume_tree_source used = *source;
     BRUME_TRY(brume_tree_check(question, error));
     if (!used.add)
-        used = (brume_tree_source){source->model_rows, &own, own_add, own_choose};
+        used = (brume_tree_source){source->model_rows, &own, brume_tree_own_add,
+                                   brume_tree_own_choose};
     begin(question, &all);
     all.data = data;
     all.n = n;

@@ -25,6 +25,41 @@ typedef struct brume_tree_source {
                            size_t n, size_t *index, brume_error *error);
 } brume_tree_source;
 
+/* The library's own: its context is a brume_tree_own. */
+typedef struct brume_tree_own {
+    brume_bits *bits;
+    brume_adjacency adjacency;
+} brume_tree_own;
+
+BRUME_MUST_USE brume_status brume_tree_own_add(void *context, const brume_tree_draw *draw,
+                                               int64_t *values, size_t n, brume_error *error);
+BRUME_MUST_USE brume_status brume_tree_own_choose(void *context, double epsilon, double sensitivity,
+                                                  const double *scores, size_t n, size_t *index,
+                                                  brume_error *error);
+
+/* How an auditor attacks the method: tree_card.c. What is seen of a run: all noisy counts; the
+ * bars, half of the price; one noisy count of a column. */
+typedef enum brume_tree_attacked {
+    BRUME_TREE_ATTACK_COUNTS,
+    BRUME_TREE_ATTACK_BARS,
+    BRUME_TREE_ATTACK_COLUMN,
+} brume_tree_attacked;
+
+typedef struct brume_tree_attack {
+    brume_adjacency adjacency; /* that is claimed */
+    bool replaces;             /* the neighbour has other rows, else more of them */
+    uint64_t moved;            /* how many; a sound run is attacked with one, <= 14 */
+    double sigma;
+    brume_tree_attacked what;
+    brume_tree_source source; /* a broken one, in tests: its context is the bits */
+} brume_tree_attack;
+
+/* n runs on the neighbours, each as the log likelihood of the second against the first, or the
+ * count, in steps of 1/BRUME_TRIAL_GRID. */
+BRUME_MUST_USE brume_status brume_tree_attack_draw(const brume_tree_attack *attack, bool second,
+                                                   brume_bits *bits, int64_t *out, size_t n,
+                                                   brume_error *error);
+
 enum { BRUME_TREE_CELLS = 1 << 28, BRUME_TREE_ROWS = 1 << 27 }; /* of a model, to write: at most */
 
 /* Every fault of a question; those of its columns alone. */

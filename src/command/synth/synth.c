@@ -208,6 +208,9 @@ brume_status brume_synth_read_words(brume_call *call, brume_synth_words *out, br
                             .rows = brume_call_count(call, "rows", 0),
                             .records = brume_call_count(call, "records", 0),
                             .model_cells = brume_call_count(call, "model-cells", 0),
+                            .view = brume_call_text(call, "from"),
+                            .discover = brume_call_text(call, "discover"),
+                            .rows_per_unit = brume_call_count(call, "rows-per-unit", 0),
                             .tables = brume_call_text(call, "tables"),
                             .alpha = brume_call_real(call, "alpha", 0.1),
                             .error_share = brume_call_real(call, "error-share", NAN),
@@ -288,6 +291,8 @@ static brume_status run_charged(brume_call *call, brume_synth_words *words, brum
     if (!brume_call_has(call, "adjacency"))
         words->replace = dataset->adjacency == BRUME_REPLACE;
     BRUME_TRY(brume_synth_open(words, dataset, synth, error));
+    if (words->dry_run)
+        BRUME_TRY(brume_synth_check_view(synth, ledger, error));
     return words->dry_run ? show_plan(call, synth, error)
                           : produce(call, synth, ledger, NULL, error);
 }
@@ -315,6 +320,10 @@ static brume_status run(brume_call *call, brume_error *error)
     const char *adjacency = brume_call_text(call, "adjacency");
     BRUME_TRY(brume_call_check_timeout(call, error));
     BRUME_TRY(brume_synth_read_words(call, &words, error));
+    if (brume_call_has(call, "no-ledger") && (words.view || words.rows_per_unit))
+        return brume_fail(error, BRUME_EARGUMENT, "register the file",
+                          "'--%s' is of registered datasets",
+                          words.view ? "from" : "rows-per-unit");
     words.replace = adjacency && strcmp(adjacency, "replace") == 0;
     words.progress = show_progress;
     words.context = &bar;
@@ -399,6 +408,19 @@ const brume_command brume_command_synth = {
             COUNT, "model-cells", "N",
             "tree: cells of the model at most; 2^18 unless typed, 2^20 where noise is fine",
             BRUME_FROM_TO(1, 268435456)),
+        BRUME_OPTION(
+            TEXT, "from", "SQL",
+            "tree: a SELECT over the tables of the dataset, whose rows are read; each is of one "
+            "unit, checked as in a subquery"),
+        BRUME_OPTION(
+            COUNT, "rows-per-unit", "M",
+            "tree: of each unit at most so many rows count, with as much more noise; 1 unless "
+            "typed",
+            BRUME_FROM_TO(1, 1000)),
+        BRUME_OPTION(
+            TEXT, "discover", "A,B,...",
+            "tree: columns of labels without a domain; a tenth of epsilon and delta shows which "
+            "there are, the others are written as an empty field"),
         BRUME_OPTION(FILE, "tables", "FILE",
                      "tree: a CSV file of the workload's tables with their bars, and of what was "
                      "measured"),

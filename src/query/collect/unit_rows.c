@@ -1,4 +1,4 @@
-/* The rows of a question as a CSV file in memory, one row a unit. */
+/* The rows of a question as a CSV file in memory, so many of each unit. */
 #include "query/collect/unit_rows.h"
 
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/csv_write.h"
 #include "base/error.h"
 #include "engine/files.h"
 #include "query/collect/dictionary.h"
@@ -35,6 +36,30 @@ brume_status brume_rows_question(const brume_policy *policy, const char *dataset
             fprintf(text, "%sCOUNT(\"%s\")", used++ ? ", " : "", policy->columns[i].name);
     fprintf(text, " FROM \"%s\"", dataset);
     fclose(text);
+    *out = sql;
+    return BRUME_OK;
+}
+
+brume_status brume_rows_question_of(const char *view, const char *const *names, size_t count,
+                                    char **out, brume_error *error)
+{
+    char *sql = NULL;
+    size_t size = 0;
+    FILE *text = open_memstream(&sql, &size);
+    if (!text)
+        return brume_no_memory(error, "the rows");
+    fputs("SELECT ", text);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i ? ", COUNT(\"" : "COUNT(\"", text);
+        for (const char *c = names[i]; *c; c++)
+            fprintf(text, *c == '"' ? "\"\"" : "%c", *c);
+        fputs("\")", text);
+    }
+    fprintf(text, " FROM (%s\n) AS made", view);
+    if (fclose(text) != 0) {
+        free(sql);
+        return brume_no_memory(error, "the rows");
+    }
     *out = sql;
     return BRUME_OK;
 }
@@ -105,19 +130,20 @@ static bool write_row(const brume_query *query, const brume_chunk *chunk, size_t
     return good && append(row, "\n", 1);
 }
 
-/* ---- one row a unit ---- */
+/* ---- so many rows of each unit ---- */
 
 typedef struct keeper {
     brume_hash_key key;
     brume_dictionary units;
-    char **texts; /* the kept row of each unit */
+    uint64_t each;
+    char **texts; /* `each` places of each unit: the rows kept, NULL where there are fewer */
     uint64_t *ranks;
     size_t room;
 } keeper;
 
 static void free_keeper(keeper *all)
 {
-    for (uint32_t i = 0; i < all->units.count; i++)
+    for (uint64_t i = 0; i < all->units.count * all->each; i++)
         free(all->texts[i]);
     free(all->texts);
     free(all->ranks);
@@ -135,8 +161,8 @@ static brume_status keep_row(keeper *all, const brume_chunk_column *unit, size_t
     uint64_t rank = brume_siphash_words(&all->key, words, 2);
     uint32_t number = 0;
     bool added = false;
-    if (all->units.count + 1 > all->room) {
-        size_t room = 2 * all->room + 1024;
+    if ((all->units.count + 1) * all->each > all->room) {
+        size_t room = 2 * all->room + 1024 * all->each;
         char **texts = realloc(all->texts, room * sizeof *texts);
         if (texts)
             all->texts = texts;
@@ -148,17 +174,25 @@ static brume_status keep_row(keeper *all, const brume_chunk_column *unit, size_t
         all->room = room;
     }
     BRUME_TRY(brume_dictionary_add(&all->units, hash, bytes, length, &number, &added, error));
-    if (added)
-        all->texts[number] = NULL;
-    else if (rank > all->ranks[number] ||
-             (rank == all->ranks[number] && strcmp(row->text, all->texts[number]) >= 0))
+    char **kept = all->texts + number * all->each;
+    uint64_t *ranks = all->ranks + number * all->each, last = 0;
+    for (uint64_t i = 0; added && i < all->each; i++)
+        kept[i] = NULL;
+    /* the place that is free, or else of the row that goes first: which rows stay is a function of
+     * the unit's own rows and the key, not of their order */
+    for (uint64_t i = 1; i < all->each && kept[last]; i++)
+        if (!kept[i] || ranks[i] > ranks[last] ||
+            (ranks[i] == ranks[last] && strcmp(kept[i], kept[last]) > 0))
+            last = i;
+    if (kept[last] &&
+        (rank > ranks[last] || (rank == ranks[last] && strcmp(row->text, kept[last]) >= 0)))
         return BRUME_OK;
     char *copy = strdup(row->text);
     if (!copy)
         return brume_no_memory(error, "the rows");
-    free(all->texts[number]);
-    all->texts[number] = copy;
-    all->ranks[number] = rank;
+    free(kept[last]);
+    kept[last] = copy;
+    ranks[last] = rank;
     return BRUME_OK;
 }
 
@@ -228,13 +262,16 @@ static brume_status select_rows(reader *all, const char *sql, const brume_wire *
     return status;
 }
 
-static void write_header(const brume_query *query, FILE *out)
+static void write_header(const brume_rows_of *of, FILE *out)
 {
+    const brume_query *query = of->question->query;
     for (size_t i = 0; i < query->aggregate_count; i++) {
         const brume_expression *column = query->aggregates[i].argument;
-        while (column->operation != BRUME_OPERATION_COLUMN)
+        while (!of->names && column->operation != BRUME_OPERATION_COLUMN)
             column = column->arguments[0]; /* the clamp around it */
-        fprintf(out, "%s\"%s\"", i ? "," : "", column->relation->columns[column->column].name);
+        fputs(i ? "," : "", out);
+        brume_csv_write_field(out, of->names ? of->names[i]
+                                             : column->relation->columns[column->column].name);
     }
     fputc('\n', out);
 }
@@ -250,8 +287,12 @@ static brume_status with_rows(reader *all, use_rows *use, brume_error *error)
     const brume_expression **columns = calloc(most, sizeof *columns);
     brume_wire *wires = calloc(most, sizeof *wires);
     char *sql = NULL;
-    const char *table = brume_engine_table(all->engine, 0);
-    brume_status status = columns && wires ? BRUME_OK : brume_no_memory(error, "the rows");
+    size_t table_count = all->question->table_count;
+    const char **tables = calloc(table_count, sizeof *tables);
+    brume_status status = columns && wires && tables ? BRUME_OK
+                                                     : brume_no_memory(error, "the rows");
+    for (size_t i = 0; status == BRUME_OK && i < table_count; i++)
+        tables[i] = brume_engine_table(all->engine, i);
     if (status == BRUME_OK) {
         if (query->unit)
             columns[count++] = query->unit;
@@ -259,12 +300,13 @@ static brume_status with_rows(reader *all, use_rows *use, brume_error *error)
             columns[count++] = query->aggregates[i].argument;
         for (size_t i = 0; i < count; i++)
             wires[i] = brume_type_wire(columns[i]->type);
-        status = brume_query_print_rows(query, brume_engine_dialect(all->engine), &table, columns,
+        status = brume_query_print_rows(query, brume_engine_dialect(all->engine), tables, columns,
                                         count, &sql, error);
     }
     if (status == BRUME_OK)
         status = use(all, sql, wires, count, error);
     free(sql);
+    free(tables);
     free(columns);
     free(wires);
     return status;
@@ -272,7 +314,7 @@ static brume_status with_rows(reader *all, use_rows *use, brume_error *error)
 
 /* ---- the file ---- */
 
-static brume_status open_file(const brume_query *query, brume_rows_file *out, brume_error *error)
+static brume_status open_file(const brume_rows_of *of, brume_rows_file *out, brume_error *error)
 {
     int descriptor = memfd_create("rows", MFD_CLOEXEC);
     FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w+");
@@ -281,7 +323,7 @@ static brume_status open_file(const brume_query *query, brume_rows_file *out, br
             close(descriptor);
         return brume_no_memory(error, "the rows");
     }
-    write_header(query, file);
+    write_header(of, file);
     out->file = file;
     snprintf(out->path, sizeof out->path, "/proc/self/fd/%d", descriptor);
     return BRUME_OK;
@@ -304,30 +346,31 @@ static brume_status finish(brume_status status, brume_rows_file *file, brume_err
     return status;
 }
 
-brume_status brume_rows_none(const brume_question *question, brume_rows_file *out,
-                             brume_error *error)
+brume_status brume_rows_none(const brume_rows_of *of, brume_rows_file *out, brume_error *error)
 {
     brume_rows_file made = {0};
-    BRUME_TRY(open_file(question->query, &made, error));
+    BRUME_TRY(open_file(of, &made, error));
     BRUME_TRY(finish(BRUME_OK, &made, error));
     *out = made;
     return BRUME_OK;
 }
 
-brume_status brume_rows_read(const brume_question *question, brume_engine *engine, brume_bits *bits,
+brume_status brume_rows_read(const brume_rows_of *of, brume_engine *engine, brume_bits *bits,
                              brume_rows_file *out, brume_error *error)
 {
     uint64_t words[4];
     brume_rows_file made = {0};
     BRUME_TRY(brume_bits_words(bits, words, 4, error));
-    BRUME_TRY(open_file(question->query, &made, error));
-    reader all = {.question = question, .engine = engine, .out = made.file};
+    BRUME_TRY(open_file(of, &made, error));
+    reader all = {.question = of->question, .engine = engine, .out = made.file};
     brume_hash_key table_key = {{words[2], words[3]}};
+    all.kept.each = of->each;
     all.kept.key = (brume_hash_key){{words[0], words[1]}};
     brume_dictionary_make(&all.kept.units, &table_key, 0);
     brume_status status = with_rows(&all, select_rows, error);
-    for (uint32_t i = 0; status == BRUME_OK && i < all.kept.units.count; i++)
-        fputs(all.kept.texts[i], all.out);
+    for (uint64_t i = 0; status == BRUME_OK && i < all.kept.units.count * of->each; i++)
+        if (all.kept.texts[i])
+            fputs(all.kept.texts[i], all.out);
     free_keeper(&all.kept);
     status = finish(status, &made, error);
     if (status == BRUME_OK)
@@ -397,13 +440,14 @@ static brume_status look(const char *location, const char *const *names, size_t 
 static brume_status read_again(const brume_question *question, brume_bits *bits,
                                brume_rows_file *out, brume_error *error)
 {
+    const brume_rows_of of = {.question = question, .each = 1};
     brume_source source;
     brume_column *columns = NULL;
     brume_engine *engine = NULL;
     BRUME_TRY(brume_policy_source(question->policies[0], &source, &columns, error));
     brume_status status = brume_engine_open(&source, 1, &engine, error);
     if (status == BRUME_OK)
-        status = brume_rows_read(question, engine, bits, out, error);
+        status = brume_rows_read(&of, engine, bits, out, error);
     brume_engine_close(engine);
     free(columns);
     return status;

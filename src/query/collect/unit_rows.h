@@ -1,7 +1,7 @@
 /* The rows of a question as a CSV file in memory: what a statistic that is not SQL reads.
  *
- * Of each unit one row counts, the one with the smallest keyed hash; where a row is a unit, all do.
- * Rows never touch a disk. */
+ * Of each unit so many rows count as the caller says, those with the smallest keyed hashes; where a
+ * row is a unit, all do. Rows never touch a disk. */
 #ifndef BRUME_QUERY_UNIT_ROWS_H
 #define BRUME_QUERY_UNIT_ROWS_H
 
@@ -17,6 +17,10 @@
 BRUME_MUST_USE brume_status brume_rows_question(const brume_policy *policy, const char *dataset,
                                                 char **out, brume_error *error);
 
+/* SELECT COUNT("a"), ... FROM (view): the same of the named columns of a view. */
+BRUME_MUST_USE brume_status brume_rows_question_of(const char *view, const char *const *names,
+                                                   size_t count, char **out, brume_error *error);
+
 /* How the file is read: texts may hold line ends. */
 extern const brume_text_format brume_rows_format;
 
@@ -25,11 +29,19 @@ typedef struct brume_rows_file {
     char path[48]; /* to be opened while `file` is open */
 } brume_rows_file;
 
+/* What is read: at most `each` rows of a unit, and how the columns are called; NULL: as in their
+ * table. */
+typedef struct brume_rows_of {
+    const brume_question *question;
+    uint64_t each;
+    const char *const *names;
+} brume_rows_of;
+
 /* A header line with the names of the columns, then the rows: none of them, or those that the
  * engine finds. Close with brume_rows_file_close. */
-BRUME_MUST_USE brume_status brume_rows_none(const brume_question *question, brume_rows_file *out,
+BRUME_MUST_USE brume_status brume_rows_none(const brume_rows_of *of, brume_rows_file *out,
                                             brume_error *error);
-BRUME_MUST_USE brume_status brume_rows_read(const brume_question *question, brume_engine *engine,
+BRUME_MUST_USE brume_status brume_rows_read(const brume_rows_of *of, brume_engine *engine,
                                             brume_bits *bits, brume_rows_file *out,
                                             brume_error *error);
 void brume_rows_file_close(brume_rows_file *file);

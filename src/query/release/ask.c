@@ -325,16 +325,7 @@ static brume_status find_remaining(brume_ledger *ledger, const brume_question *q
     return take_less_of_windows(ledger, question->touched, &amount, remaining, error);
 }
 
-/* What is read: the datasets to be charged, each once at `price` for all its tables, then the
- * public tables (NULL), with the marks of what the engine will read of them. */
-typedef struct readings {
-    brume_marks *marks;
-    brume_ledger_charge *charges;
-    size_t count, charge_count;
-    brume_window_price window; /* what each touched window of any dataset pays */
-} readings;
-
-static void clear_readings(readings *all)
+void brume_readings_clear(brume_readings *all)
 {
     for (size_t i = 0; all->marks && i < all->count; i++)
         brume_marks_clear(&all->marks[i]);
@@ -380,7 +371,7 @@ static const brume_window_set *windows_of(const brume_question *question,
     return &none;
 }
 
-static brume_status add_reading(readings *all, const brume_question *question, size_t source,
+static brume_status add_reading(brume_readings *all, const brume_question *question, size_t source,
                                 const brume_charge *price, brume_engine *engine, brume_error *error)
 {
     const brume_dataset *dataset = question->datasets[source];
@@ -413,8 +404,8 @@ static brume_status add_reading(readings *all, const brume_question *question, s
 }
 
 /* `all->window` is known by then. */
-static brume_status find_readings(const brume_question *question, const brume_charge *price,
-                                  brume_engine *engine, readings *all, brume_error *error)
+brume_status brume_readings_find(const brume_question *question, const brume_charge *price,
+                                 brume_engine *engine, brume_readings *all, brume_error *error)
 {
     const brume_query *query = question->query;
     size_t most = query->table_count + query->public_count;
@@ -560,14 +551,14 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_questio
 {
     const brume_query *query = question->query;
     brume_engine *engine = NULL;
-    readings read = {0};
+    brume_readings read = {0};
     BRUME_TRY(brume_window_price_of(terms->plan, question->touched, &read.window, error));
     BRUME_TRY(
         brume_question_engine(question, &engine, error)); /* that a source is there is no secret */
     json_t *events = brume_terms_to_json(terms);
-    brume_status status = events
-                              ? find_readings(question, &terms->plan->charge, engine, &read, error)
-                              : brume_no_memory(error, "the answer");
+    brume_status status =
+        events ? brume_readings_find(question, &terms->plan->charge, engine, &read, error)
+               : brume_no_memory(error, "the answer");
     brume_reservation reservation = {
         .charges = read.charges,
         .charge_count = read.charge_count,
@@ -597,7 +588,7 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_questio
     json_decref(record);
     json_decref(what.windows);
     json_decref(events);
-    clear_readings(&read);
+    brume_readings_clear(&read);
     brume_engine_close(engine);
     return status;
 }

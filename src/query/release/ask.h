@@ -11,6 +11,7 @@
 
 #include "query/plan/question.h"
 #include "query/plan/target.h"
+#include "query/plan/window_price.h"
 #include "query/release/answer.h"
 #include "query/release/collect_and_draw.h"
 #include "query/release/spend.h"
@@ -51,6 +52,21 @@ BRUME_MUST_USE brume_status brume_draw_answer(const brume_question *question,
                                               const brume_terms *terms, brume_engine *engine,
                                               brume_bits *bits, const brume_choice_keeper *keeper,
                                               brume_released *out, brume_error *error);
+
+/* What a question reads: the datasets to be charged, each once at `price` for all its tables, then
+ * the public tables (no price), with the marks of what the engine will read of them. Windows are
+ * charged at `window`, where a dataset has them. Clear also after a failure. */
+typedef struct brume_readings {
+    brume_marks *marks;
+    brume_ledger_charge *charges;
+    size_t count, charge_count;
+    brume_window_price window; /* what each touched window of any dataset pays */
+} brume_readings;
+
+BRUME_MUST_USE brume_status brume_readings_find(const brume_question *question,
+                                                const brume_charge *price, brume_engine *engine,
+                                                brume_readings *all, brume_error *error);
+void brume_readings_clear(brume_readings *all);
 
 /* Do the budgets, and the allotments of the user, carry all stages of a query? Asked before the
  * first is charged, because otherwise the first would be paid for nothing. Whoever spends meanwhile

@@ -9,15 +9,51 @@
 #include "ledger/user.h"
 #include "query/collect/unit_rows.h"
 #include "query/plan/question.h"
-#include "query/release/answer.h"
 #include "query/plan/window_price.h"
+#include "query/release/answer.h"
+#include "query/release/ask.h"
 #include "query/release/prepare.h"
+
+/* The table that pays: the first that is not public. Its dataset is that of all such tables. */
+static size_t payer_of(const brume_question *question)
+{
+    size_t i = 0;
+    while (i + 1 < question->table_count && question->policies[i]->is_public)
+        i++;
+    return i;
+}
+
+/* A view is one SELECT of COUNTs over its columns, all of one dataset, in which a row is a unit's,
+ * or where rows are the units, one of them. */
+static brume_status check_view(const brume_charged *release, const brume_question *question,
+                               brume_error *error)
+{
+    const brume_query *query = question->query;
+    bool plain = query->key_count == 0 && !query->having && query->limit < 0 &&
+                 query->aggregate_count == release->column_count &&
+                 query->output_count == release->column_count;
+    for (size_t i = 0; plain && i < query->aggregate_count; i++)
+        plain = query->aggregates[i].kind == BRUME_AGGREGATE_COUNT && query->aggregates[i].argument;
+    if (!plain)
+        return brume_fail(error, BRUME_EARGUMENT, "'--from' is one SELECT, without a semicolon",
+                          "the view is more than the SELECT of its rows");
+    for (size_t i = 0; i < question->table_count; i++)
+        if (!question->policies[i]->is_public &&
+            strcmp(question->datasets[i]->name, release->dataset) != 0)
+            return brume_fail(error, BRUME_EUNSUPPORTED, "name tables of one dataset",
+                              "the view reads '%s' too, and '%s' pays", question->datasets[i]->name,
+                              release->dataset);
+    if (!query->unit && !query->one_row_per_unit)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "select from the table alone",
+                          "a row of '%s' may be in several rows of the view", release->dataset);
+    return BRUME_OK;
+}
 
 static brume_status check_adjacency(const brume_charged *release, const brume_question *question,
                                     brume_error *error)
 {
-    const brume_dataset *dataset = question->datasets[0];
-    const brume_policy *policy = question->policies[0];
+    const brume_dataset *dataset = question->datasets[payer_of(question)];
+    const brume_policy *policy = question->policies[payer_of(question)];
     brume_adjacency wanted = release->adjacency == BRUME_EDGE ? BRUME_ADD_REMOVE
                                                               : release->adjacency;
     if (policy->is_public)
@@ -26,7 +62,7 @@ static brume_status check_adjacency(const brume_charged *release, const brume_qu
     if (wanted != dataset->adjacency)
         return brume_fail(error, BRUME_EPOLICY, "the owner decided on it at registration",
                           "'%s' is registered under another adjacency", dataset->name);
-    if (policy->unit && release->adjacency != BRUME_ADD_REMOVE)
+    if ((policy->unit || question->query->unit) && release->adjacency != BRUME_ADD_REMOVE)
         return brume_fail(error, BRUME_EUNSUPPORTED, "register it with --unit row",
                           "this release needs a dataset in which a row is a unit");
     return BRUME_OK;
@@ -52,16 +88,11 @@ static brume_status make_charge(const brume_charged *release, const brume_datase
     return brume_charge_guarantee(rule, &amount, &delta, charge, error);
 }
 
-static brume_status open_source(const brume_policy *policy, const char *password,
-                                brume_engine **engine, brume_error *error)
+static brume_rows_of rows_of(const brume_charged *release, const brume_question *question)
 {
-    brume_source source;
-    brume_column *columns = NULL;
-    BRUME_TRY(brume_policy_source(policy, &source, &columns, error));
-    source.password = password;
-    brume_status status = brume_engine_open(&source, 1, engine, error);
-    free(columns);
-    return status;
+    return (brume_rows_of){.question = question,
+                           .each = release->rows_per_unit ? release->rows_per_unit : 1,
+                           .names = release->view ? release->columns : NULL};
 }
 
 /* Draw once from no rows at all and forget the answer: what is wrong with the words typed shows
@@ -71,7 +102,8 @@ static brume_status rehearse(const brume_charged *release, const brume_question 
 {
     brume_rows_file empty;
     json_t *nothing = NULL;
-    BRUME_TRY(brume_rows_none(question, &empty, error));
+    const brume_rows_of of = rows_of(release, question);
+    BRUME_TRY(brume_rows_none(&of, &empty, error));
     brume_status status = release->draw(release->context, empty.path, bits, &nothing, error);
     brume_rows_file_close(&empty);
     json_decref(nothing);
@@ -103,7 +135,8 @@ static brume_status read_and_draw(void *context, brume_engine *engine, uint64_t 
     charged_work *work = context;
     work->reservation = reservation;
     brume_rows_file rows;
-    BRUME_TRY(brume_rows_read(work->question, engine, work->bits, &rows, error));
+    const brume_rows_of of = rows_of(work->release, work->question);
+    BRUME_TRY(brume_rows_read(&of, engine, work->bits, &rows, error));
     brume_status status =
         work->release->draw(work->release->context, rows.path, work->bits, answer, error);
     brume_rows_file_close(&rows);
@@ -117,24 +150,16 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_charged
                                        brume_error *error)
 {
     brume_engine *engine = NULL;
-    brume_marks marks = {0};
-    BRUME_TRY(open_source(question->policies[0], question->datasets[0]->password, &engine, error));
-    brume_status status = brume_engine_marks(engine, 0, false, &marks, error);
+    brume_readings read_of = {.window = {.charge = *charge}};
+    BRUME_TRY(brume_question_engine(question, &engine, error));
+    brume_status status = brume_readings_find(question, charge, engine, &read_of, error);
     /* what was typed is in the charge's text, which can be redacted; events cannot */
     json_t *events = release->events ? json_deep_copy(release->events)
                                      : json_pack("[{s:s}]", "release", "statistic");
-    brume_ledger_charge charges = {.dataset = question->datasets[0]->name,
-                                   .price = charge,
-                                   .stated = question->datasets[0]->stated,
-                                   .marks = (const char *const *)marks.texts,
-                                   .mark_count = marks.count,
-                                   .read_mark_count = marks.read_count};
-    if (question->touched) {
-        charges.windows = &question->touched->datasets[0].set;
-        charges.window_price = charge;
-    }
-    brume_reservation reservation = {.charges = &charges,
-                                     .charge_count = 1,
+    brume_reservation reservation = {.charges = read_of.charges,
+                                     .charge_count = read_of.charge_count,
+                                     .public_tables = read_of.charges + read_of.charge_count,
+                                     .public_count = read_of.count - read_of.charge_count,
                                      .sql = release->what,
                                      .events = events,
                                      .answer_key = key};
@@ -152,7 +177,7 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_charged
     if (status == BRUME_OK)
         status = brume_ledger_reserved_at(ledger, work.reservation, read, error);
     brume_engine_close(engine);
-    brume_marks_clear(&marks);
+    brume_readings_clear(&read_of);
     json_decref(events);
     return status;
 }
@@ -164,13 +189,17 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_charged
 static brume_status find_windows(const brume_charged *release, brume_question *question,
                                  brume_error *error)
 {
-    const brume_dataset *dataset = question->datasets[0];
+    const brume_dataset *dataset = question->datasets[payer_of(question)];
     const brume_window_wish wish = {release->windows, brume_touched_now()};
     if (!dataset->has_windows)
         return release->windows
                    ? brume_fail(error, BRUME_EARGUMENT, "leave it out",
                                 "'--windows': the dataset '%s' has no windows", dataset->name)
                    : BRUME_OK;
+    if (release->view) /* which of its rows are of one window is not worked out */
+        return brume_fail(error, BRUME_EUNSUPPORTED, "leave '--from' out, and name one window",
+                          "a view cannot be read of a dataset with windows, such as '%s'",
+                          dataset->name);
     if (dataset->adjacency == BRUME_REPLACE)
         return brume_fail(error, BRUME_EUNSUPPORTED,
                           "ask in SQL: queries pay for the windows they read",
@@ -191,10 +220,9 @@ static brume_status find_windows(const brume_charged *release, brume_question *q
 static json_t *windows_to_json(const brume_question *question, const brume_charge *charge)
 {
     const brume_window_price price = {.charge = *charge, .why = "one window"};
-    return question->touched
-               ? brume_window_price_to_json(question->touched, &price, charge->rule,
-                                            question->touched->now)
-               : NULL;
+    return question->touched ? brume_window_price_to_json(question->touched, &price, charge->rule,
+                                                          question->touched->now)
+                             : NULL;
 }
 
 /* What may be spent now: the least of the dataset and of the windows that were read. */
@@ -202,7 +230,8 @@ static brume_status find_left(brume_ledger *ledger, const brume_question *questi
                               brume_charge *left, brume_error *error)
 {
     brume_dataset *now = NULL;
-    BRUME_TRY(brume_ledger_dataset(ledger, question->datasets[0]->name, &now, error));
+    BRUME_TRY(
+        brume_ledger_dataset(ledger, question->datasets[payer_of(question)]->name, &now, error));
     brume_status status = brume_ledger_left(ledger, now, left, error);
     brume_charge window;
     if (status == BRUME_OK && question->touched) {
@@ -215,45 +244,70 @@ static brume_status find_left(brume_ledger *ledger, const brume_question *questi
     return status;
 }
 
+/* Everything a free re-read may depend on. */
+static brume_status make_key(const brume_charged *release, const brume_question *question,
+                             const char *kind, const char *price, char key[BRUME_DIGEST_TEXT],
+                             brume_error *error)
+{
+    enum { FIRST = 4, EACH = 4 };
+    /* a key of a dataset without windows is as it always was */
+    size_t count = FIRST + EACH * question->table_count + (question->touched != NULL);
+    const char **parts = calloc(count, sizeof *parts);
+    if (!parts)
+        return brume_no_memory(error, "the rows");
+    parts[0] = kind;
+    parts[1] = release->what;
+    parts[2] = price;
+    parts[3] = release->delta ? release->delta : "";
+    if (question->touched)
+        parts[count - 1] = release->windows ? release->windows : "";
+    bool good = true;
+    for (size_t i = 0; i < question->table_count; i++) {
+        const brume_dataset *one = question->datasets[i];
+        char *policy = json_dumps(one->policy, JSON_COMPACT | JSON_SORT_KEYS);
+        const char *of_table[EACH] = {one->name, one->data_version, one->source, policy};
+        memcpy(parts + FIRST + EACH * i, of_table, sizeof of_table);
+        good = good && policy;
+    }
+    brume_status status = good ? brume_digest(parts, count, key, error)
+                               : brume_no_memory(error, "the rows");
+    for (size_t i = 0; i < question->table_count; i++)
+        free((char *)parts[FIRST + EACH * i + EACH - 1]);
+    free(parts);
+    return status;
+}
+
 static brume_status release_from(brume_ledger *ledger, const brume_charged *release,
                                  brume_question *question, brume_bits *bits,
                                  const brume_watch *watch, json_t **answer, brume_error *error)
 {
     brume_charge charge;
     char price[BRUME_CHARGE_TEXT], key[BRUME_DIGEST_TEXT];
-    BRUME_TRY(brume_spend_limit(watch, question->policies[0]->timeout, question->datasets[0]->name,
+    const brume_dataset *payer = question->datasets[payer_of(question)];
+    BRUME_TRY(brume_spend_limit(watch, question->policies[payer_of(question)]->timeout, payer->name,
                                 error));
+    if (release->view)
+        BRUME_TRY(check_view(release, question, error));
     BRUME_TRY(check_adjacency(release, question, error));
     BRUME_TRY(find_windows(release, question, error)); /* before a row is read or counted */
-    if (question->policies[0]->rows_stay)
-        return brume_fail(error, BRUME_EPOLICY, "ask in SQL: counts, sums and means are answered",
-                          "the rows of '%s' stay on their server, and this release needs them in "
-                          "brume",
-                          question->datasets[0]->name);
-    BRUME_TRY(make_charge(release, question->datasets[0], &charge, error));
+    for (size_t i = 0; i < question->table_count; i++)
+        if (question->policies[i]->rows_stay)
+            return brume_fail(error, BRUME_EPOLICY,
+                              "ask in SQL: counts, sums and means are answered",
+                              "the rows of '%s' stay on their server, and this release needs them "
+                              "in brume",
+                              question->datasets[i]->name);
+    BRUME_TRY(make_charge(release, payer, &charge, error));
+    if (release->only_checks)
+        return BRUME_OK;
     BRUME_TRY(brume_charge_print(&charge, price, error));
-    char *policy = json_dumps(question->datasets[0]->policy, JSON_COMPACT | JSON_SORT_KEYS);
-    if (!policy)
-        return brume_no_memory(error, "the rows");
     char kind[32] = "release";
     uint64_t nonce = 0;
-    brume_status status = release->fresh ? brume_bits_words(bits, &nonce, 1, error) : BRUME_OK;
+    if (release->fresh)
+        BRUME_TRY(brume_bits_words(bits, &nonce, 1, error));
     if (release->fresh)
         snprintf(kind, sizeof kind, "once %016llx", (unsigned long long)nonce);
-    const char *parts[] = {kind,
-                           release->what,
-                           price,
-                           release->delta ? release->delta : "",
-                           question->datasets[0]->name,
-                           question->datasets[0]->data_version,
-                           question->datasets[0]->source,
-                           policy,
-                           release->windows ? release->windows : ""};
-    /* a key of a dataset without windows is as it always was */
-    size_t part_count = sizeof parts / sizeof *parts - !question->datasets[0]->has_windows;
-    if (status == BRUME_OK)
-        status = brume_digest(parts, part_count, key, error);
-    free(policy);
+    brume_status status = make_key(release, question, kind, price, key, error);
     json_t *made = NULL;
     char read[BRUME_WHEN_TEXT];
     if (status == BRUME_OK)
@@ -270,9 +324,8 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
         status = find_left(ledger, question, &left, error);
     if (status == BRUME_OK &&
         (json_object_set_new(made, "remaining", brume_left_to_json(&left)) != 0 ||
-         json_object_set_new(made, "as_of",
-                             brume_as_of_json(read, question->datasets[0]->data_version,
-                                              windows)) != 0 ||
+         json_object_set_new(made, "as_of", brume_as_of_json(read, payer->data_version, windows)) !=
+             0 ||
          (windows && json_object_set(made, "windows", windows) != 0) ||
          json_object_set_new(made, "cached", json_boolean(cached)) != 0))
         status = brume_no_memory(error, "the rows");
@@ -294,10 +347,12 @@ brume_status brume_charged_release(brume_ledger *ledger, const brume_charged *re
     brume_question *question = NULL;
     char *sql = NULL;
     brume_status status = brume_ledger_dataset(ledger, release->dataset, &dataset, error);
-    if (status == BRUME_OK)
+    if (status == BRUME_OK && !release->view)
         status = brume_policy_from_json(dataset->policy, &policy, error);
     if (status == BRUME_OK)
-        status = brume_rows_question(policy, dataset->name, &sql, error);
+        status = release->view ? brume_rows_question_of(release->view, release->columns,
+                                                        release->column_count, &sql, error)
+                               : brume_rows_question(policy, dataset->name, &sql, error);
     if (status == BRUME_OK)
         status = brume_question_open(ledger, sql, &question, error);
     if (status == BRUME_OK)

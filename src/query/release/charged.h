@@ -4,7 +4,11 @@
  *   -> commit -> answer
  *
  * Of each unit one row counts, the one with the smallest keyed hash, so that to the statistic a row
- * is a unit, whatever max_rows says. Where the dataset's unit is the row, all rows count.
+ * is a unit, whatever max_rows says; or as many as the caller is prepared for. Where the dataset's
+ * unit is the row, all rows count.
+ *
+ * The rows may be those of a view: SQL that is checked as a subquery is, so that rows of a unit are
+ * made of that unit's rows and public ones, over the tables of this one dataset.
  *
  * Of a dataset with windows one window is read and pays the price, which is that of a unit whose
  * rows there come or go; several where a row is a unit, because it is in one of them. */
@@ -31,6 +35,11 @@ typedef struct brume_charged_stream {
 
 typedef struct brume_charged {
     const char *dataset;
+    const char
+        *view; /* SQL whose rows are read; NULL: the dataset is one table, and they are its */
+    const char *const *columns; /* of the view: those that are read */
+    size_t column_count;
+    uint64_t rows_per_unit;      /* of each unit at most so many rows count; 0 is 1 */
     brume_adjacency adjacency;   /* of the statistic; EDGE is add-remove where a row is an edge */
     const char *epsilon, *delta; /* the price as typed; delta NULL: none */
     const char *rho;      /* the price typed in rho instead, for the rule concentrated; else NULL */
@@ -39,6 +48,8 @@ typedef struct brume_charged {
     const char *windows;  /* read these alone, where the dataset has windows; NULL: not typed */
     const json_t *events; /* what will be released, for third parties; NULL: `what` says it */
     bool fresh;           /* its answer is not kept, so it is bought again each time */
+    bool only_checks;     /* a dry run: what can be wrong with a view shows, nothing is charged, and
+                             there is no answer */
     bool needs_rows;      /* refuse an empty table before the charge; under replace only, where the
                              number of rows is public */
     uint64_t most_rows;   /* then also refuse a table with more rows; 0: any number */

@@ -404,7 +404,8 @@ static brume_status fill(weights_stream *all, const brume_charged_stream *on, do
                          brume_error *error)
 {
     brume_rows_file rows;
-    BRUME_TRY(brume_rows_read(on->question, on->engine, on->bits, &rows, error));
+    const brume_rows_of of = {.question = on->question, .each = 1};
+    BRUME_TRY(brume_rows_read(&of, on->engine, on->bits, &rows, error));
     brume_status status = brume_synth_counts(&all->synth, rows.path, counts, error);
     brume_rows_file_close(&rows);
     return status;

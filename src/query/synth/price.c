@@ -13,6 +13,9 @@
 
 #include "accountant/renyi/renyi.h"
 #include "base/error.h"
+#include "number/rounding.h"
+
+static const double DISCOVER_SHARE = 0.1;
 
 static brume_status read_decimal(const char *text, const char *option, double most, double *lower,
                                  brume_error *error)
@@ -90,6 +93,12 @@ brume_status brume_synth_tree_price(brume_synth *synth, brume_error *error)
     brume_tree_options *tree = &synth->tree.options;
     double delta = 0, rho = 0;
     BRUME_TRY(check_price(words, error));
+    if (words->discover && (!words->delta || synth->spends_rho))
+        return brume_fail(error, BRUME_EARGUMENT,
+                          words->delta ? "say the values with --domain NAME=V1,V2,..."
+                                       : "for example --delta 1e-6; or --domain NAME=V1,V2,...",
+                          words->delta ? "'--discover' is no purchase in rho"
+                                       : "'--discover' needs '--delta'");
     if (words->rho) {
         BRUME_TRY(read_decimal(words->rho, "rho", 10000, &rho, error));
         return brume_gaussian_sigma_of_rho(rho, 1, &tree->sigma, error);
@@ -98,6 +107,12 @@ brume_status brume_synth_tree_price(brume_synth *synth, brume_error *error)
     if (!words->delta)
         return BRUME_OK;
     BRUME_TRY(read_decimal(words->delta, "delta", 0.5, &delta, error));
+    if (words->discover) { /* down: the two parts are at most what was typed */
+        synth->discover_epsilon = tree->epsilon * DISCOVER_SHARE;
+        synth->discover_delta = delta * DISCOVER_SHARE;
+        tree->epsilon = brume_subtract_down(tree->epsilon, synth->discover_epsilon);
+        delta = brume_subtract_down(delta, synth->discover_delta);
+    }
     BRUME_TRY(brume_gaussian_sigma(tree->epsilon, delta, 1, &tree->sigma, error));
     tree->epsilon = 0;
     return BRUME_OK;

@@ -179,16 +179,47 @@ static brume_status unknown_column(const brume_policy *policy, const char *name,
     return brume_fail(error, BRUME_EUNKNOWN, hint, "the dataset has no column '%s'", name);
 }
 
+bool brume_synth_discovers(const brume_synth *synth, const char *name)
+{
+    return is_listed(synth->words.discover, name);
+}
+
+/* The labels that were bought; before that one that stands for them. */
+static brume_status add_found(brume_synth *synth, const char *name, brume_error *error)
+{
+    const json_t *list = json_object_get(synth->found, name);
+    size_t count = json_array_size(list);
+    const char **labels = malloc((count + 1) * sizeof *labels);
+    if (!labels)
+        return brume_no_memory(error, NULL);
+    labels[0] = "unknown"; /* also where none is shown: then nothing has it */
+    for (size_t i = 0; i < count; i++)
+        labels[i] = json_string_value(json_array_get(list, i));
+    brume_status status =
+        brume_schema_add_labels(synth->schema, name, labels, count ? count : 1, true, error);
+    free(labels);
+    return status;
+}
+
 static brume_status add_column(brume_synth *synth, const char *name, brume_error *error)
 {
     static const char *const booleans[] = {"false", "true"};
     const brume_policy_column *column = NULL;
-    if (synth->policy && !(column = brume_policy_find(synth->policy, name)))
+    if (synth->policy && !(column = brume_policy_find(synth->policy, name)) && !synth->words.view)
         return unknown_column(synth->policy, name, error);
-    if (column)
+    if (column && !synth->words.view)
         name = column->name;
     const char *domain = typed_for(&synth->words.domains, name);
     const char *bounds = typed_for(&synth->words.bounds, name);
+    if (brume_synth_discovers(synth, name)) {
+        if (domain || bounds || is_listed(synth->words.other, name))
+            return brume_fail(error, BRUME_EARGUMENT, "give one of them",
+                              "'%s' has both '--discover' and '--%s'", name,
+                              domain   ? "domain"
+                              : bounds ? "bounds"
+                                       : "other");
+        return add_found(synth, name, error);
+    }
     if (domain && bounds)
         return brume_fail(error, BRUME_EARGUMENT, "give one of them",
                           "'%s' has both '--domain' and '--bounds'", name);
@@ -215,7 +246,7 @@ static brume_status check_names(const brume_synth *synth, const char *option,
 {
     for (size_t i = 0; i < given->count; i++) {
         const char *typed = given->texts[i];
-        bool list = strcmp(option, "other") == 0;
+        bool list = strcmp(option, "other") == 0 || strcmp(option, "discover") == 0;
         const char *equals = strchr(typed, '=');
         uint64_t bins;
         if (strcmp(option, "bins") == 0)
@@ -248,13 +279,15 @@ brume_status brume_synth_schema(brume_synth *synth, brume_error *error)
 {
     const brume_synth_words *words = &synth->words;
     const brume_synth_list other = {&words->other, words->other != NULL};
+    const brume_synth_list discover = {&words->discover, words->discover != NULL};
     const struct {
         const char *option;
         const brume_synth_list *given;
     } named[] = {{"domain", &words->domains},
                  {"bounds", &words->bounds},
                  {"bins", &words->bins},
-                 {"other", &other}};
+                 {"other", &other},
+                 {"discover", &discover}};
     const char *typed = words->columns;
     if (!typed || !*typed)
         return brume_fail(error, BRUME_EARGUMENT, "for example --columns age,city",
@@ -458,9 +491,18 @@ static brume_status read_plan(brume_synth *synth, brume_error *error)
         return brume_fail(error, BRUME_EARGUMENT, "for example --method tree",
                           "'--method' is missing");
     synth->is_tree = names_tree(&synth->words);
-    if (!synth->is_tree && (synth->words.model_cells || synth->words.tables))
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "'--%s' is of the method tree",
-                          synth->words.tables ? "tables" : "model-cells");
+    const struct {
+        const char *option;
+        bool typed;
+    } of_tree[] = {{"tables", synth->words.tables},
+                   {"model-cells", synth->words.model_cells},
+                   {"from", synth->words.view},
+                   {"discover", synth->words.discover},
+                   {"rows-per-unit", synth->words.rows_per_unit}};
+    for (size_t i = 0; !synth->is_tree && i < sizeof of_tree / sizeof *of_tree; i++)
+        if (of_tree[i].typed)
+            return brume_fail(error, BRUME_EARGUMENT, NULL, "'--%s' is of the method tree",
+                              of_tree[i].option);
     if (synth->is_tree) {
         BRUME_TRY(brume_synth_schema(synth, error));
         BRUME_TRY(read_workload(synth, error));
@@ -492,7 +534,8 @@ brume_status brume_synth_open(const brume_synth_words *words, const brume_datase
     *out = (brume_synth){.words = *words, .format = &brume_rows_format};
     out->options.adjacency = words->replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
     out->spends_rho = dataset && dataset->filter.rule == BRUME_RULE_CONCENTRATED;
-    if (dataset)
+    bool one_table = dataset && !json_object_get(dataset->policy, "tables");
+    if (dataset && (one_table || !words->view)) /* a view of several tables has typed domains */
         BRUME_TRY(brume_policy_from_json(dataset->policy, &out->policy, error));
     return words->is_stream ? BRUME_OK : read_plan(out, error);
 }
@@ -510,6 +553,8 @@ void brume_synth_rows_clear(brume_synth_rows *rows)
 {
     free(rows->cells);
     brume_tree_result_clear(&rows->tree);
+    brume_schema_close(rows->found);
+    rows->found = NULL;
     rows->cells = NULL;
 }
 
@@ -825,16 +870,24 @@ static brume_status draw(void *context, const char *path, brume_bits *bits, json
     return *answer ? BRUME_OK : brume_no_memory(error, NULL);
 }
 
-brume_status brume_synth_charged(const brume_synth *synth, brume_ledger *ledger, brume_bits *bits,
-                                 brume_synth_rows *rows, json_t **answer, brume_error *error)
+/* What is charged: `context` NULL, nothing, it is only checked. */
+static brume_status charge_for(const brume_synth *synth, brume_ledger *ledger, brume_bits *bits,
+                               synth_charged_draw *context, json_t **answer, brume_error *error)
 {
-    synth_charged_draw context = {.synth = synth};
     char *what = NULL;
+    const char *names[BRUME_SCHEMA_COLUMNS];
     json_t *plan = brume_synth_plan(synth);
     if (!plan)
         return brume_no_memory(error, NULL);
+    for (size_t c = 0; c < brume_schema_columns(synth->schema); c++)
+        names[c] = brume_schema_name(synth->schema, c);
     brume_status status = describe(synth, &what, error);
     brume_charged charged = {.dataset = synth->words.source,
+                             .view = synth->words.view,
+                             .columns = names,
+                             .column_count = brume_schema_columns(synth->schema),
+                             .rows_per_unit = synth->words.rows_per_unit,
+                             .only_checks = !context,
                              .adjacency = synth->options.adjacency,
                              .epsilon = synth->words.epsilon,
                              .delta = synth->words.delta,
@@ -849,11 +902,25 @@ brume_status brume_synth_charged(const brume_synth *synth, brume_ledger *ledger,
                                               : 0,
                              .what = what,
                              .draw = draw,
-                             .context = &context};
+                             .context = context};
     if (status == BRUME_OK)
         status = brume_charged_release(ledger, &charged, bits, synth->words.watch, answer, error);
     json_decref(plan);
     free(what);
+    return status;
+}
+
+brume_status brume_synth_check_view(const brume_synth *synth, brume_ledger *ledger,
+                                    brume_error *error)
+{
+    return synth->words.view ? charge_for(synth, ledger, NULL, NULL, NULL, error) : BRUME_OK;
+}
+
+brume_status brume_synth_charged(const brume_synth *synth, brume_ledger *ledger, brume_bits *bits,
+                                 brume_synth_rows *rows, json_t **answer, brume_error *error)
+{
+    synth_charged_draw context = {.synth = synth};
+    brume_status status = charge_for(synth, ledger, bits, &context, answer, error);
     if (status == BRUME_OK && !context.has_drawn) /* read again */
         status = recall(synth, *answer, &context.rows, error);
     if (status == BRUME_OK)

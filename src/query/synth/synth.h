@@ -33,6 +33,7 @@ enum { BRUME_SYNTH_ROWS = 1 << 27 }; /* rows that can be asked for */
 typedef struct brume_synth_rows {
     double *cells; /* cells[cell] of them are in a cell; NULL: `tree` has them */
     brume_tree_result tree;
+    brume_schema *found; /* the columns, where domains of some were bought; NULL: as asked */
 } brume_synth_rows;
 
 void brume_synth_rows_clear(brume_synth_rows *rows);
@@ -48,6 +49,9 @@ typedef struct brume_synth_words {
     const char *source; /* the dataset, or the file */
     const char *windows; /* of a dataset that has some */
     const char *method, *columns, *workload, *other;
+    const char *view;       /* SQL whose rows are read in place of the dataset's; tree alone */
+    const char *discover;   /* columns of labels whose domains are bought; tree alone */
+    uint64_t rows_per_unit; /* of each unit so many rows count; tree alone */
     const char *epsilon, *delta, *rho;      /* the price, exact as typed */
     brume_synth_list domains, bounds, bins; /* "NAME=V1,V2", "NAME=LO..HI", "[NAME=]10" */
     uint64_t rounds, candidates, size, rows, records, model_cells;
@@ -78,7 +82,9 @@ typedef struct brume_synth {
     brume_workload *workload;
     char *workload_text;
     brume_synthetic_options options;
-    double epsilon_lower, delta_lower; /* with a delta: both, rounded down */
+    double epsilon_lower, delta_lower;       /* with a delta: both, rounded down */
+    double discover_epsilon, discover_delta; /* of them, for domains; 0: none are bought */
+    const json_t *found; /* {"column": [labels]}: domains that were bought; NULL: not yet */
     uint64_t rows;
     bool is_tree; /* then `tree` is asked, and there is no universe and no workload */
     brume_tree_question tree;
@@ -104,6 +110,10 @@ json_t *brume_synth_plan(const brume_synth *synth);
 /* What each method promises before any data is read: [{"method","bound","share"}], bounds in
  * records at the confidence; NULL where the number of records is not told. */
 json_t *brume_synth_compare(const brume_synth *typed);
+
+/* What a dry run of a dataset can still find wrong: the view. */
+BRUME_MUST_USE brume_status brume_synth_check_view(const brume_synth *synth, brume_ledger *ledger,
+                                                   brume_error *error);
 
 /* Rows drawn, charged by charged.h, to be cleared after a success; *answer is the report. The same
  * question at the same price is read again for free, where the rows are few enough to be kept. */
@@ -131,6 +141,12 @@ BRUME_MUST_USE brume_status brume_synth_tree_price(brume_synth *synth, brume_err
 /* --tables: what the report says of each table, as CSV. */
 BRUME_MUST_USE brume_status brume_synth_tree_write_tables(const brume_synth *synth,
                                                           const json_t *answer, brume_error *error);
+/* Are the labels of this column bought? */
+bool brume_synth_discovers(const brume_synth *synth, const char *name);
+/* Buy them: {"column": [labels, ...]}, which is released. discover.c */
+BRUME_MUST_USE brume_status brume_synth_discover(const brume_synth *synth, const char *path,
+                                                 brume_bits *bits, json_t **found,
+                                                 brume_error *error);
 /* What a plan says beside what every method's says, added to it. */
 brume_status brume_synth_tree_plan(const brume_synth *synth, json_t *plan, brume_error *error);
 /* Read the CSV file and run. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <brume/mechanism/mechanism.h>
+
 #include "base/csv_write.h"
 #include "base/error.h"
 #include "base/json_real.h"
@@ -52,7 +54,20 @@ static brume_status refuse_options(const brume_synth *synth, brume_error *error)
     if (synth->rows == 0)
         return brume_fail(error, BRUME_EARGUMENT, "how many rows to write: --rows 1000",
                           "'--rows' is missing");
+    if (words->discover && words->rows_per_unit > 1)
+        return brume_fail(error, BRUME_EARGUMENT, "say the values with --domain NAME=V1,V2,...",
+                          "'--discover' takes one row of each unit: leave '--rows-per-unit' out");
     return BRUME_OK;
+}
+
+/* The columns of a schema as the mechanism takes them. */
+static void take_columns(brume_synth *synth)
+{
+    synth->tree.columns = brume_schema_columns(synth->schema);
+    synth->tree.column = synth->tree_columns;
+    for (size_t c = 0; c < synth->tree.columns; c++)
+        synth->tree_columns[c] =
+            (brume_tree_column){brume_schema_size(synth->schema, c), is_ordered(synth->schema, c)};
 }
 
 brume_status brume_synth_tree_open(brume_synth *synth, brume_error *error)
@@ -61,15 +76,14 @@ brume_status brume_synth_tree_open(brume_synth *synth, brume_error *error)
     brume_tree_question *tree = &synth->tree;
     synth->rows = words->rows;
     BRUME_TRY(refuse_options(synth, error));
-    tree->columns = brume_schema_columns(synth->schema);
-    for (size_t c = 0; c < tree->columns; c++)
-        synth->tree_columns[c] =
-            (brume_tree_column){brume_schema_size(synth->schema, c), is_ordered(synth->schema, c)};
-    tree->column = synth->tree_columns;
+    take_columns(synth);
+    for (size_t c = 0; c < tree->columns; c++) /* a plan for the most labels that there may be */
+        if (brume_synth_discovers(synth, brume_schema_name(synth->schema, c)))
+            synth->tree_columns[c].values = BRUME_TREE_VALUES;
     tree->table = synth->tree_tables;
     tree->options = (brume_tree_options){
         .adjacency = synth->options.adjacency,
-        .rows_per_unit = 1, /* of each unit one row is read */
+        .rows_per_unit = words->rows_per_unit ? words->rows_per_unit : 1, /* as many are read */
         .rows = synth->rows,
         .rounds = words->rounds,
         .model_cells = words->model_cells,
@@ -79,8 +93,14 @@ brume_status brume_synth_tree_open(brume_synth *synth, brume_error *error)
     double records = words->records ? (double)words->records : (double)synth->rows;
     BRUME_TRY(brume_tree_plan_make(tree, records, &synth->tree_plan, error));
     synth->bytes = synth->tree_plan.bytes;
-    synth->events[0] = synth->tree_plan.event;
-    synth->event_count = 1;
+    if (words->discover)
+        synth->events[synth->event_count++] =
+            (brume_event){.mechanism = brume_card_by_name("approximate")->id,
+                          .adjacency = synth->options.adjacency,
+                          .sensitivity = 1,
+                          .parameter = {synth->discover_epsilon, synth->discover_delta},
+                          .count = 1};
+    synth->events[synth->event_count++] = synth->tree_plan.event;
     return BRUME_OK;
 }
 
@@ -266,8 +286,8 @@ static brume_status report(const brume_synth *synth, const brume_tree_result *ma
     return BRUME_OK;
 }
 
-brume_status brume_synth_tree_draw(const brume_synth *synth, const char *path, brume_bits *bits,
-                                   brume_synth_rows *rows, json_t **answer, brume_error *error)
+static brume_status draw_rows(const brume_synth *synth, const char *path, brume_bits *bits,
+                              brume_synth_rows *rows, json_t **answer, brume_error *error)
 {
     wide_rows data = {0};
     brume_csv *csv = NULL;
@@ -294,10 +314,43 @@ brume_status brume_synth_tree_draw(const brume_synth *synth, const char *path, b
     return status;
 }
 
+/* The same question with the domains that were bought; its schema is to be closed. */
+static brume_status with_found(const brume_synth *synth, const json_t *found, brume_synth *out,
+                               brume_error *error)
+{
+    *out = *synth;
+    out->schema = NULL;
+    out->found = found;
+    BRUME_TRY(brume_synth_schema(out, error));
+    take_columns(out);
+    return BRUME_OK;
+}
+
+brume_status brume_synth_tree_draw(const brume_synth *synth, const char *path, brume_bits *bits,
+                                   brume_synth_rows *rows, json_t **answer, brume_error *error)
+{
+    brume_synth known = {0};
+    json_t *found = NULL;
+    if (!synth->words.discover)
+        return draw_rows(synth, path, bits, rows, answer, error);
+    BRUME_TRY(brume_synth_discover(synth, path, bits, &found, error));
+    brume_status status = with_found(synth, found, &known, error);
+    if (status == BRUME_OK)
+        status = draw_rows(&known, path, bits, rows, answer, error);
+    if (status == BRUME_OK) {
+        rows->found = known.schema;
+        json_object_set(*answer, "found", found);
+    } else {
+        brume_schema_close(known.schema);
+    }
+    json_decref(found);
+    return status;
+}
+
 /* ---- read again ---- */
 
-brume_status brume_synth_tree_recall(const brume_synth *synth, const json_t *answer,
-                                     brume_synth_rows *rows, brume_error *error)
+static brume_status recall_rows(const brume_synth *synth, const json_t *answer,
+                                brume_synth_rows *rows, brume_error *error)
 {
     const json_t *values = json_object_get(answer, "values");
     size_t columns = brume_schema_columns(synth->schema), at = 0;
@@ -319,6 +372,22 @@ brume_status brume_synth_tree_recall(const brume_synth *synth, const json_t *ans
         }
     *rows = (brume_synth_rows){.tree = made};
     return BRUME_OK;
+}
+
+brume_status brume_synth_tree_recall(const brume_synth *synth, const json_t *answer,
+                                     brume_synth_rows *rows, brume_error *error)
+{
+    brume_synth known = {0};
+    if (!synth->words.discover)
+        return recall_rows(synth, answer, rows, error);
+    brume_status status = with_found(synth, json_object_get(answer, "found"), &known, error);
+    if (status == BRUME_OK)
+        status = recall_rows(&known, answer, rows, error);
+    if (status == BRUME_OK)
+        rows->found = known.schema;
+    else
+        brume_schema_close(known.schema);
+    return status;
 }
 
 /* ---- --tables ---- */

@@ -54,36 +54,42 @@ brume_status brume_synth_check_output(const brume_synth *synth, brume_error *err
 
 /* ---- CSV ---- */
 
-static void write_row(const brume_synth *synth, const uint32_t *record, FILE *out)
+static const brume_schema *schema_of(const brume_synth *synth, const brume_synth_rows *rows)
 {
-    for (size_t c = 0; c < brume_schema_columns(synth->schema); c++) {
+    return rows->found ? rows->found : synth->schema;
+}
+
+static void write_row(const brume_schema *schema, const uint32_t *record, FILE *out)
+{
+    for (size_t c = 0; c < brume_schema_columns(schema); c++) {
         char room[BRUME_SCHEMA_TEXT];
         if (c)
             fputc(',', out);
-        brume_csv_write_field(out, brume_schema_text(synth->schema, c, record[c], room));
+        brume_csv_write_field(out, brume_schema_text(schema, c, record[c], room));
     }
     fputc('\n', out);
 }
 
 static void write_rows(const brume_synth *synth, const brume_synth_rows *rows, FILE *out)
 {
-    size_t columns = brume_schema_columns(synth->schema);
+    const brume_schema *schema = schema_of(synth, rows);
+    size_t columns = brume_schema_columns(schema);
     uint32_t record[BRUME_SCHEMA_COLUMNS] = {0};
     for (size_t c = 0; c < columns; c++) {
         fputs(c ? "," : "", out);
-        brume_csv_write_field(out, brume_schema_name(synth->schema, c));
+        brume_csv_write_field(out, brume_schema_name(schema, c));
     }
     fputc('\n', out);
     for (uint64_t r = 0; !rows->cells && r < rows->tree.rows; r++) {
         for (size_t c = 0; c < columns; c++)
             record[c] = rows->tree.column[c][r];
-        write_row(synth, record, out);
+        write_row(schema, record, out);
     }
     for (uint64_t cell = 0; rows->cells && cell < synth->universe.cells; cell++) {
         if (rows->cells[cell] > 0)
             brume_universe_record(&synth->universe, cell, record);
         for (double n = 0; n < rows->cells[cell]; n++)
-            write_row(synth, record, out);
+            write_row(schema, record, out);
     }
 }
 
@@ -137,7 +143,7 @@ static brume_status write_parquet(const brume_synth *synth, const brume_synth_ro
     brume_parquet_type types[BRUME_SCHEMA_COLUMNS];
     for (size_t c = 0; c < columns; c++) {
         names[c] = brume_schema_name(synth->schema, c);
-        types[c] = type_of(synth->schema, c);
+        types[c] = type_of(schema_of(synth, rows), c);
     }
     int descriptor = memfd_create("rows", MFD_CLOEXEC);
     FILE *out = descriptor < 0 ? NULL : fdopen(descriptor, "w+");
