@@ -2,7 +2,7 @@
 """Synthetic rows of wide tables: brume's method tree, and with --peers AIM and MST of smartnoise-synth, on the same tables at the same
 epsilon and delta.
 
-    ./run bench tree [--peers] [--epsilon 0.1,1,10] [--runs 3] [--limit SECONDS] [--data FILE.csv[,FILE.csv...]] [--speed]
+    ./run bench tree [--peers] [--kinds MST,AIM] [--epsilon 0.1,1,10] [--runs 3] [--limit SECONDS] [--data FILE.csv[,FILE.csv...]] [--speed]
 
 Error is the mean over all tables of two, and of three, columns of the L1 distance between the shares of the cells, of as many synthetic
 rows as records. Time is processor time of the whole program, memory its largest. "learns" is the accuracy, on a half of the records
@@ -197,7 +197,7 @@ def measure(options, folder, name, what, real, sizes):
     print(f"\n{name}: {what}; {len(kept)} records, {len(sizes)} columns, {np.prod([float(s) for s in sizes]):.2g} cells", flush=True)
     if not options.speed:
         print(f"  a classifier trained on the records: {learns(half, other):.3f}")
-    kinds = ["tree"] + (["MST", "AIM"] if options.peers else [])
+    kinds = ["tree"] + (options.kinds if options.peers else [])
     print("  epsilon  method  runs  2-way   3-way   learns  seconds      MiB", flush=True)
     for epsilon in options.epsilon:
         for kind in kinds:
@@ -225,6 +225,7 @@ def main():
     asked.add_argument("brume")
     asked.add_argument("clinic", help="not used")
     asked.add_argument("--peers", action="store_true")
+    asked.add_argument("--kinds", type=lambda text: text.split(","), default=["MST", "AIM"], help="the peers")
     asked.add_argument("--speed", action="store_true")
     asked.add_argument("--epsilon", type=lambda text: [float(e) for e in text.split(",")], default=[0.1, 1, 10])
     asked.add_argument("--runs", type=int, default=3)

@@ -8,7 +8,7 @@ from ._client import Session
 from ._remote import RemoteSession, is_url
 from .errors import ArgumentError
 from .progress import progress_of
-from .result import Result
+from .result import Result, Synthetic
 
 __all__ = ["connect", "Connection"]
 
@@ -100,9 +100,20 @@ class Connection:
         """A statistic that is not SQL: median, mode, regression, ..."""
         return self.call("release", statistic=statistic, source=source, epsilon=epsilon, **options)
 
-    def synth(self, source: str, *, epsilon: Optional[float] = None, **options: Any) -> Dict[str, Any]:
-        """Synthetic data."""
-        return self.call("synth", source=source, epsilon=epsilon, **options)
+    def synth(self, source: str, *, epsilon: Optional[float] = None, output: str = "-", **options: Any) -> Synthetic:
+        """Synthetic rows, as a data frame by ``.df()``; with ``output`` they are written to a file.
+
+        ::
+
+            made = con.synth("visits", columns="ward,age", workload="marginals:2", method="tree", epsilon=1, delta=1e-7, rows=3000)
+            made.df()
+        """
+        return Synthetic(self.call("synth", source=source, epsilon=epsilon, output=output, **options))
+
+    def tables(self, source: str, *, epsilon: Optional[float] = None, delta: Optional[float] = None,
+               rho: Optional[float] = None, **options: Any) -> Result:
+        """Many tables of counts at once, which add up: ``workload="marginals:2"``."""
+        return Result(self.call("tables", source=source, epsilon=epsilon, delta=delta, rho=rho, output="-", **options))
 
     def audit(self, expression: Optional[str] = None, **options: Any) -> Dict[str, Any]:
         """Attack a mechanism, or a query with ``query=SQL``, and compare with what it claims."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ctypes
 import decimal
 import html
+import io
 import math
 import re
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-__all__ = ["Result"]
+from .errors import ArgumentError
+
+__all__ = ["Result", "Synthetic"]
 
 
 def _readable(value: Any, bar: Optional[float] = None) -> str:
@@ -46,6 +49,27 @@ def _in_full(number: float) -> str:
     """All its digits: a price that is rounded would be another price."""
     text = repr(float(number))
     return text[:-2] if text.endswith(".0") else text
+
+
+class Synthetic(Dict[str, Any]):
+    """Synthetic rows, and the report of them: ``made["tables"]`` has the bars of the workload's tables."""
+
+    @property
+    def csv(self) -> str:
+        """The rows as CSV, a header first."""
+        if "csv" not in self:
+            raise ArgumentError(f"the rows are in '{self.get('output')}'", "leave 'output' out")
+        text: str = self["csv"]
+        return text
+
+    def df(self) -> Any:
+        """A pandas DataFrame; a value that is missing or outside its domain is NA."""
+        import pandas
+
+        return pandas.read_csv(io.StringIO(self.csv))
+
+    def __repr__(self) -> str:
+        return f"<Synthetic: {self.get('rows')} rows of {len(self.get('columns', []))} columns>"
 
 
 class Result(Sequence[Tuple[Any, ...]]):

@@ -63,7 +63,12 @@ def test_release_synth_audit(con):
     assert con.release("median", "survey", column="age", epsilon=1)["released"] is True
     made = con.synth("survey", columns="town,age", workload="marginals:1", method="laplace", epsilon=1,
                      rows=100, output="made.csv")
-    assert os.path.exists("made.csv") and made
+    assert os.path.exists("made.csv") and made["rows"] == 100
+    with pytest.raises(brume.BrumeError):
+        made.df()
+    made = con.synth("survey", columns="town,age", workload="marginals:2", method="tree", epsilon=1, rows=100)
+    assert made.df().shape == (100, 2) and list(made.df().columns) == ["town", "age"]
+    assert made["tables"][0]["columns"] == ["town", "age"]
     assert con.audit("laplace(scale=1)", samples=10000, confidence="0.99999999999999")["verdict"] == "consistent"
 
 

@@ -71,6 +71,13 @@ brume_status brume_role_check(brume_role role, const brume_call *call, brume_err
     for (size_t i = 0; i < command->option_count; i++) {
         const brume_option *option = &command->options[i];
         bool is_file = option->type == BRUME_OPTION_FILE || strcmp(option->name, "no-ledger") == 0;
+        const char *typed = option->type == BRUME_OPTION_FILE || option->type == BRUME_OPTION_TEXT
+                                ? brume_call_text(call, option->name)
+                                : NULL;
+        if (typed && strcmp(option->name, "output") == 0 && strcmp(typed, "-") == 0)
+            continue;
+        if (typed && strcmp(option->name, "workload") == 0)
+            is_file = strncmp(typed, "marginals:", 10) != 0;
         if (is_file && brume_call_has(call, option->name))
             return brume_fail(error, BRUME_EPOLICY, "leave it out",
                               "'--%s' is not for an %s: it would name a file of the server",

@@ -274,8 +274,13 @@ static void write_row(FILE *out, const brume_query_answer *answer, size_t row)
     fprintf(out, ",%s\n", brume_shortest(deviation_of(answer, last)).text);
 }
 
-static brume_status write_tables(FILE *out, const char *path, const brume_query_answer *answer,
-                                 brume_error *error)
+static bool is_inline(const brume_call *call)
+{
+    const char *path = brume_call_text(call, "output");
+    return path && strcmp(path, "-") == 0;
+}
+
+static void write_tables(FILE *out, const brume_query_answer *answer)
 {
     fputs("set", out);
     for (size_t i = 0; i + 1 < answer->column_count; i += 2) {
@@ -285,6 +290,10 @@ static brume_status write_tables(FILE *out, const char *path, const brume_query_
     fputs(",count,standard_deviation\n", out);
     for (size_t row = 0; row < answer->row_count; row++)
         write_row(out, answer, row);
+}
+
+static brume_status finish_file(FILE *out, const char *path, brume_error *error)
+{
     if (fflush(out) != 0 || ftruncate(fileno(out), ftell(out)) != 0)
         return brume_fail(error, BRUME_EDISK,
                           "the answer is recorded: the same call writes it again",
@@ -298,6 +307,8 @@ static brume_status report(brume_call *call, const workload *all, const brume_qu
     json_t *json = NULL, *notes = NULL;
     const char *path = brume_call_text(call, "output");
     BRUME_TRY(brume_query_answer_to_json(answer, &json, error));
+    if (call->json && is_inline(call)) /* the answer itself, as that of a query */
+        return brume_call_write_json(call, json, error);
     if (call->json) {
         static const char *const parts[] = {
             "rows",       "row_error_95", "rows_bar_95",       "rows_too_few",
@@ -368,8 +379,13 @@ static brume_status ask_and_write(brume_call *call, brume_ledger *ledger, const 
     BRUME_TRY(brume_call_watch(call, &watch, error));
     BRUME_TRY(brume_call_open_bits(call, &bits, error));
     BRUME_TRY(brume_ask(ledger, sql, &payment, NULL, bits, watch, &answer, error));
-    brume_status status = write_tables(out, brume_call_text(call, "output"), answer, error);
-    if (status == BRUME_OK)
+    brume_status status = BRUME_OK;
+    bool only_rows = is_inline(call) && !call->json; /* they may go into a pipe */
+    if (out || only_rows)
+        write_tables(out ? out : call->out, answer);
+    if (out)
+        status = finish_file(out, brume_call_text(call, "output"), error);
+    if (status == BRUME_OK && !only_rows)
         status = report(call, all, answer, error);
     brume_query_answer_close(answer);
     return status;
@@ -412,7 +428,7 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_status status = read_words(call, &all, error);
     if (status == BRUME_OK && !(sql = write_query(&all, brume_call_operand(call, 0))))
         status = brume_no_memory(error, NULL);
-    if (status == BRUME_OK && !dry)
+    if (status == BRUME_OK && !dry && !is_inline(call))
         status = open_output(call, &out, &is_new, error);
     if (status == BRUME_OK)
         status = dry ? show_plan(call, ledger, &all, sql, error)
@@ -446,7 +462,9 @@ const brume_command brume_command_tables = {
     BRUME_OPTIONS(BRUME_OPTION(TEXT, "workload", "marginals:K|FILE", "which tables"),
                   BRUME_OPTION(TEXT, "columns", "A,B,...",
                                "of these columns; of all with declared values unless typed"),
-                  BRUME_OPTION(FILE, "output", "FILE.csv", "where to write them"),
+                  BRUME_OPTION(FILE, "output", "FILE.csv",
+                               "where to write them; - for standard output, with --json the answer "
+                               "as query has it"),
                   BRUME_FLAG("dry-run", "check everything and show how far off counts will be"),
                   BRUME_PAYMENT_OPTIONS, BRUME_AGE_OPTIONS, BRUME_LIMIT_OPTION, BRUME_WHERE_OPTION,
                   BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION),

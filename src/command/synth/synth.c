@@ -260,17 +260,28 @@ static brume_status produce(brume_call *call, brume_synth *synth, brume_ledger *
     BRUME_TRY(
         file ? brume_synth_of_file(synth, file->path, file->format, bits, &rows, &answer, error)
              : brume_synth_charged(synth, ledger, bits, &rows, &answer, error));
-    brume_status status = brume_synth_write(synth, &rows, error);
+    bool inline_rows = strcmp(synth->words.output, "-") == 0;
+    char *text = NULL;
+    brume_status status = inline_rows ? brume_synth_text(synth, &rows, &text, error)
+                                      : brume_synth_write(synth, &rows, error);
     if (status == BRUME_OK && synth->words.tables)
         status = brume_synth_tree_write_tables(synth, answer, error);
     brume_synth_rows_clear(&rows);
+    if (status != BRUME_OK)
+        free(text);
     BRUME_TRY(brume_call_keep_json(call, answer, error));
     BRUME_TRY(status);
     json_object_del(answer, "cells");
     json_object_del(answer, "values");
-    if (json_object_set_new(answer, "output", json_string(synth->words.output)) != 0)
-        return brume_no_memory(error, NULL);
-    return write_report(call, answer, error);
+    if (json_object_set_new(answer, inline_rows ? "csv" : "output",
+                            json_string(inline_rows ? text : synth->words.output)) != 0)
+        status = brume_no_memory(error, NULL);
+    if (status == BRUME_OK && inline_rows && !call->json)
+        fputs(text, call->out); /* and nothing else: it may go into a pipe */
+    else if (status == BRUME_OK)
+        status = write_report(call, answer, error);
+    free(text);
+    return status;
 }
 
 static brume_status run_charged(brume_call *call, brume_synth_words *words, brume_synth *synth,
@@ -386,7 +397,9 @@ const brume_command brume_command_synth = {
                      "the price in rho instead, for the rule concentrated or without a ledger"),
         BRUME_OPTION(COUNT, "rows", "N", "how many rows to draw",
                      BRUME_FROM_TO(1, BRUME_SYNTH_ROWS)),
-        BRUME_OPTION(FILE, "output", "FILE", "where to write them: .csv or .parquet"),
+        BRUME_OPTION(
+            FILE, "output", "FILE",
+            "where to write them: .csv or .parquet; - for CSV on standard output, with --json in its csv"),
         BRUME_OPTION(TEXT, "domain", "NAME=V1,V2,...",
                      "public values of a column, or LO..HI for whole numbers; else the policy's",
                      .repeated = true),

@@ -60,7 +60,7 @@ typedef struct brume_synth_words {
     bool dry_run;       /* records may be told under replace too, to compare methods */
     bool exact_error;   /* of a file: the report has the true error too */
     bool is_stream;     /* of questions: columns and price are read alone, by those who need them */
-    const char *output; /* .csv or .parquet */
+    const char *output; /* .csv or .parquet; "-": no file, the caller takes the text */
     const char *tables; /* tree: a CSV file of what was measured, and of the bars */
     const char *others; /* the options but price, workload and output, for the record of a charge */
     const brume_watch *watch; /* says when to stop; NULL: never */
@@ -131,6 +131,10 @@ BRUME_MUST_USE brume_status brume_synth_of_file(brume_synth *synth, const char *
 BRUME_MUST_USE brume_status brume_synth_check_output(const brume_synth *synth, brume_error *error);
 BRUME_MUST_USE brume_status brume_synth_write(const brume_synth *synth,
                                               const brume_synth_rows *rows, brume_error *error);
+
+/* The rows as CSV, to be freed. */
+BRUME_MUST_USE brume_status brume_synth_text(const brume_synth *synth, const brume_synth_rows *rows,
+                                             char **out, brume_error *error);
 
 /* ---- the method tree: wide.c ---- */
 

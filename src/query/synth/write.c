@@ -18,6 +18,8 @@
 #include "base/error.h"
 #include "engine/parquet.h"
 
+enum { MOST_INLINE = 1 << 22 };
+
 static bool is_parquet(const char *path)
 {
     size_t length = strlen(path);
@@ -31,10 +33,17 @@ brume_status brume_synth_check_output(const brume_synth *synth, brume_error *err
     if (!path || !*path)
         return brume_fail(error, BRUME_EARGUMENT, "where to write: --output synthetic.csv",
                           "'--output' is missing");
+    if (strcmp(path, "-") == 0 &&
+        (double)synth->rows * (double)brume_schema_columns(synth->schema) > MOST_INLINE)
+        return brume_fail(error, BRUME_EARGUMENT, "name a file",
+                          "'--output -' is for %d values (rows times columns) at most",
+                          MOST_INLINE);
+    if (strcmp(path, "-") == 0)
+        return BRUME_OK;
     size_t length = strlen(path);
     if (!is_parquet(path) && !(length > 4 && strcasecmp(path + length - 4, ".csv") == 0))
         return brume_fail(error, BRUME_EARGUMENT, "its name says the format",
-                          "'--output %s' ends neither in .csv nor in .parquet", path);
+                          "'--output %s' ends neither in .csv nor in .parquet, and is not -", path);
     char *copy = strdup(path);
     if (!copy)
         return brume_no_memory(error, NULL);
@@ -160,6 +169,23 @@ static brume_status write_parquet(const brume_synth *synth, const brume_synth_ro
                               : brume_no_memory(error, NULL);
     fclose(out);
     return status;
+}
+
+brume_status brume_synth_text(const brume_synth *synth, const brume_synth_rows *rows, char **out,
+                              brume_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    if (!file)
+        return brume_no_memory(error, NULL);
+    write_rows(synth, rows, file);
+    if (fclose(file) != 0) {
+        free(text);
+        return brume_no_memory(error, NULL);
+    }
+    *out = text;
+    return BRUME_OK;
 }
 
 brume_status brume_synth_write(const brume_synth *synth, const brume_synth_rows *rows,

@@ -9,6 +9,7 @@ import { historyView } from "./history.js";
 import { ledgerView } from "./ledger.js";
 import { registerView } from "./register.js";
 import { statisticsView } from "./statistics.js";
+import { syntheticView } from "./synthetic.js";
 import { usersView } from "./users.js";
 
 const VIEWS = {
@@ -17,6 +18,7 @@ const VIEWS = {
   budgets: { title: "Budgets", icon: "budgets", show: budgetView, roles: ["owner", "analyst", "auditor"] },
   history: { title: "History", icon: "history", show: historyView, roles: ["owner", "analyst", "auditor"] },
   statistics: { title: "Statistics", icon: "flask", show: statisticsView, roles: ["owner", "analyst"] },
+  synthetic: { title: "Synthetic data", icon: "rows", show: syntheticView, roles: ["owner", "analyst"] },
   ledger: { title: "Ledger", icon: "ledger", show: ledgerView, roles: ["owner", "auditor"] },
   users: { title: "Users", icon: "users", show: usersView, roles: ["owner"] },
   register: { title: "Register", show: registerView, roles: ["owner"], under: "datasets" },

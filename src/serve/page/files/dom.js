@@ -49,6 +49,7 @@ const ICONS = {
   remove: "M6 6l12 12M18 6L6 18",
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
   edit: "M4 20h4L19 9l-4-4L4 16z",
+  rows: "M4 5h16v14H4zM4 10h16M4 14.5h16M10 5v14",
   flask: "M9 3h6M10 3v6L4.5 18.5A1.7 1.7 0 0 0 6 21h12a1.7 1.7 0 0 0 1.5-2.5L14 9V3M7.5 15h9",
 };
 

@@ -1,4 +1,4 @@
-// Statistics that are not SQL, and synthetic data: each is one release with one price.
+// Statistics that are not SQL: each is one release with one price.
 import { announce, clear, debounce, field, h, icon, select } from "./dom.js";
 import { api } from "./api.js";
 import { answerCard } from "./answer.js";
@@ -23,7 +23,6 @@ const IN_SQL = {
 };
 const NUMBERS = ["median", "quantile", "iqr", "mean", "variance", "sum"]; // of columns that have bounds
 const TYPICAL = 1000; // people, for the error of a mean
-const METHODS = ["tree", "mwem", "laplace", "gaussian", "histogram", "pmw", "small-db"];
 
 function text(value) {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : valueText(value);
@@ -56,17 +55,15 @@ class StatisticsView {
     this.turn = 0;
     this.explainSoon = debounce(220, () => this.explain());
     this.error = h("p", { class: "note quiet", role: "status" });
-    this.made = { dataset: this.names[0], columns: "", workload: "marginals:2", method: "mwem", rows: "1000", output: "synthetic.csv", epsilon: this.firstPrice(this.names[0]) };
     this.fields = h("div", { class: "fields" });
     this.result = h("div", { id: "released" });
-    this.synthetic = h("div", { id: "synthetic" });
     this.stop = stopButton();
     this.send = h("button", { class: "main spends", type: "submit" });
     clear(main, h("div", { class: "view" },
       h("div", { class: "head" }, h("div", {}, h("h1", {}, "Statistics"), h("p", {}, "One number or a small table, chosen without SQL, each at a price of its own. The same at the same price is read again for free."))),
       this.names.length ? h("section", { class: "card", "aria-label": "Statistic" }, h("form", { class: "inside", onsubmit: (event) => { event.preventDefault(); this.release(); } },
         this.fields, this.error, h("div", { class: "do" }, this.send))) : h("p", { class: "card empty" }, "There is no dataset to ask."),
-      this.result, state.me.role === "owner" && this.names.length ? this.synthCard() : null), this.stop.element, this.stopMaking ? this.stopMaking.element : null);
+      this.result), this.stop.element);
     this.draw();
   }
 
@@ -179,7 +176,6 @@ class StatisticsView {
       clear(this.send, !(price > 0) ? "Release" : enough ? `Release, spends ε ${priceText(price)}` : `Not enough left for ε ${priceText(price)}`);
       this.send.disabled = Boolean(this.missing()) || !enough;
     }
-    if (this.make && !this.busy) clear(this.make, Number(this.made.epsilon) > 0 ? `Make it, spends ε ${priceText(Number(this.made.epsilon))}` : "Make it");
   }
 
   /** Run one call that spends, with its button taken and the stop button shown. */
@@ -187,7 +183,6 @@ class StatisticsView {
     if (this.busy) return;
     this.busy = true;
     this.send.disabled = true;
-    if (this.make) this.make.disabled = true;
     try {
       show(await stop.during(call, text));
     } catch (error) {
@@ -200,7 +195,6 @@ class StatisticsView {
     } catch {
       // The server says itself what is not enough.
     }
-    if (this.make) this.make.disabled = false;
     this.drawButtons();
     this.explainSoon();
   }
@@ -224,32 +218,6 @@ class StatisticsView {
       clear(this.result, card);
       heading.focus({ preventScroll: true });
       announce(`Released, ${answer.cached ? "free" : `cost ${costText(answer.cost)}`}`);
-    });
-  }
-
-  synthCard() {
-    const made = this.made;
-    const dataset = select(this.names.map((name) => [name, name]), made.dataset, () => { made.dataset = dataset.value; });
-    const method = select(METHODS.map((word) => [word, word]), made.method, () => { made.method = method.value; });
-    this.stopMaking = stopButton();
-    this.make = h("button", { class: "main spends", type: "submit" });
-    return h("section", { class: "card", "aria-labelledby": "synth-title" }, h("div", { class: "bar" }, h("h2", { id: "synth-title" }, "Synthetic data")),
-      h("form", { class: "inside", onsubmit: (event) => { event.preventDefault(); this.synthesize(); } },
-        h("p", { class: "soft" }, "A made-up table that answers many questions nearly as the true one does. It is written to a file in the server's folder, and anything may be done with it."),
-        h("div", { class: "fields" }, field("Made from", dataset), field("Columns of the table", this.input(made, "columns", { placeholder: "ward,age" }), "Each needs a domain or bounds."),
-          field("What it answers well", this.input(made, "workload"), "marginals:2: all pairs of columns."), field("Method", method),
-          field("Rows", this.input(made, "rows", { inputmode: "numeric" })), field("File on the server", this.input(made, "output"), ".csv or .parquet"),
-          field("Price of it, ε", this.input(made, "epsilon", { inputmode: "decimal" }))),
-        h("div", { class: "do" }, this.make), this.synthetic));
-  }
-
-  synthesize() {
-    const { dataset, columns, workload, method, rows, output, epsilon } = this.made;
-    announce("Making…");
-    return this.run(this.stopMaking, "Making…", (ticket) => api.synth({ source: dataset, columns, workload, method, rows, output, epsilon }, ticket), this.synthetic, (answer) => {
-      clear(this.synthetic, h("div", { class: "note free", tabindex: "-1" }, h("p", {}, icon("flask"), h("strong", {}, ` ${answer.output} is written: ${answer.rows} rows`)),
-        h("p", {}, `cost ${costText(answer.cost)}${typeof answer.bound === "number" ? `; each of its ${answer.queries} answers is within ${errorText(answer.bound)} records, 95 times of 100` : ""}.`)));
-      announce("The synthetic table is written");
     });
   }
 }
