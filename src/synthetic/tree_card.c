@@ -11,7 +11,15 @@
 #include "synthetic/tree_count.h"
 
 static const brume_parameter parameters[] = {
-    BRUME_PARAMETER_NOISE_("sigma", "the price of all draws together is that of gaussian(sigma=)"),
+    {.name = "sigma",
+     .type = BRUME_PARAMETER_REAL,
+     .least = 0,
+     .least_open = true,
+     .most = INFINITY,
+     .most_open = true,
+     .direction = BRUME_MORE_NOISE,
+     .unit = "",
+     .help = "the price of all draws together is that of gaussian(sigma=)"},
 };
 
 static const char *const examples[] = {
