@@ -103,16 +103,21 @@ static brume_status check_options(const brume_tree_options *options, brume_error
 /* A model without tables, to see what the limit must hold at least. */
 static brume_status check_limit(const brume_tree_question *question, brume_error *error)
 {
-    double cells = (double)question->options.model_cells, least = 0;
-    for (size_t c = 0; c < question->columns; c++)
-        least = fmax(least, fmin(question->column[c].values, BRUME_TREE_MODEL_VALUES));
+    double cells = (double)question->options.model_cells;
+    uint32_t least = 0;
+    for (size_t c = 0; c < question->columns; c++) {
+        uint32_t values = question->column[c].values;
+        least = values > least ? values : least;
+    }
+    if (least > BRUME_TREE_MODEL_VALUES)
+        least = BRUME_TREE_MODEL_VALUES;
     if (cells > BRUME_TREE_CELLS)
         return brume_fail(error, BRUME_EOVERFLOW, NULL,
                           "'model_cells' is %.0f, at most %d are possible", cells,
                           BRUME_TREE_CELLS);
     if (cells > 0 && cells < least)
         return brume_fail(error, BRUME_EOVERFLOW, NULL,
-                          "'model_cells' is %.0f, less than the largest column, of %.0f values",
+                          "'model_cells' is %.0f, less than the largest column, of %u values",
                           cells, least);
     return BRUME_OK;
 }
