@@ -16,6 +16,7 @@
 #include "audit/subsets.h"
 #include "base/error.h"
 #include "query/expression/literal.h"
+#include "query/plan/key_value.h"
 #include "query/plan/policy.h"
 #include "query/plan/question.h"
 
@@ -535,10 +536,12 @@ struct brume_neighbours {
     brume_adjacency adjacency;
     brume_recipe recipe;
     uint64_t first;                    /* chooses the values of the unit that differs */
+    bool window;                       /* it differs in its rows of one window: */
+    char dates[2][64], label[64];      /* a day of it, one of another (or ""), and its name */
     char folder[BRUME_MADE_PATH - 60]; /* of the files; empty where there are none */
     brume_made_table *databases[2];    /* [table] */
     brume_engine *engines[BRUME_NEIGHBOUR_LANES][2];
-    char words[200];
+    char words[300];
 };
 
 static void clear_database(brume_neighbours *all, bool second)
@@ -701,6 +704,12 @@ static const char *cell_of(const brume_policy_column *column, const brume_values
     }
 }
 
+static bool is_window_column(const brume_policy *policy, const brume_policy_column *column)
+{
+    return policy->window.place == BRUME_WINDOW_BY_COLUMN &&
+           strcmp(policy->window.column, column->name) == 0;
+}
+
 static brume_status write_row(const brume_neighbours *all, size_t table, unsigned unit,
                               const row_choice *of, brume_made_table *out, brume_error *error)
 {
@@ -714,6 +723,8 @@ static brume_status write_row(const brume_neighbours *all, size_t table, unsigne
         const brume_values *values = &all->values[table][c];
         uint64_t place = (brume_public_word(&state) + of->turn) % values->count;
         texts[c] = cell_of(column, values, place, of, made[c]);
+        if (all->window && is_window_column(policy, column))
+            texts[c] = all->dates[of->turn > 0 && *all->dates[1]];
         if (has_units(policy) && is_of_unit(all->question, table, column->name)) {
             unsigned whose = unit;
             if (all->recipe.shares && unit == DIFFERING && all->recipe.others > 0 &&
@@ -797,6 +808,34 @@ static brume_status write_differing(const brume_neighbours *all, bool second, br
     return BRUME_OK;
 }
 
+static uint64_t rows_there(const brume_neighbours *all)
+{
+    enum { TIMES = 16 };
+    uint64_t rows = all->recipe.rows;
+    return !*all->dates[1] ? rows : rows * TIMES < MOST_ROWS ? rows * TIMES : MOST_ROWS;
+}
+
+/* The unit's rows of one window, in its first group: in the second database, or under replace others
+ * in the first. Where a second window is touched, they are many times as many as its rows there, in
+ * another group and in both databases: a limit on all of them is filled by these when the first go.
+ */
+static brume_status write_window(const brume_neighbours *all, bool second, brume_made_table *out,
+                                 brume_error *error)
+{
+    const brume_recipe *recipe = &all->recipe;
+    bool replaced = all->adjacency == BRUME_REPLACE && !second;
+    uint64_t groups = *all->dates[1] ? (recipe->groups > 2 ? recipe->groups : 2) : 1;
+    row_choice there = {all->first, 0, replaced ? row_opposite(recipe->choice) : recipe->choice};
+    for (uint64_t row = 0; (second || replaced) && row < rows_there(all); row++)
+        BRUME_TRY(write_row(all, all->table, DIFFERING, &there, out, error));
+    for (uint64_t group = 1; group < groups; group++) {
+        row_choice stays = {all->first, group, recipe->choice};
+        for (uint64_t row = 0; row < (group == 1 ? recipe->rows : 1); row++)
+            BRUME_TRY(write_row(all, all->table, DIFFERING, &stays, out, error));
+    }
+    return BRUME_OK;
+}
+
 static brume_status write_table(const brume_neighbours *all, size_t table, bool second,
                                 uint64_t number, brume_error *error)
 {
@@ -809,7 +848,10 @@ static brume_status write_table(const brume_neighbours *all, size_t table, bool 
     BRUME_TRY(write_others(all, table, &state, out, error));
     bool present = second || all->adjacency == BRUME_REPLACE || !goes_along(all, table);
     row_choice plain = {all->first, 0, BRUME_ROW_HIGH};
-    if (table == all->table && present)
+    present = present || all->window; /* it has rows of no window, or of others */
+    if (table == all->table && all->window)
+        BRUME_TRY(write_window(all, second, out, error));
+    else if (table == all->table && present)
         BRUME_TRY(write_differing(all, second, out, error));
     else if (present && !policy->is_public && has_units(policy))
         BRUME_TRY(write_row(all, table, DIFFERING, &plain, out, error));
@@ -873,17 +915,59 @@ bool brume_neighbours_share(const brume_question *question)
     return false;
 }
 
-static size_t private_tables(const brume_question *question)
+/* May the table be the one that differs? */
+static bool may_differ(const brume_policy *policy, const brume_recipe_hints *hints)
+{
+    return !policy->is_public &&
+           (!hints->window || policy->window.place == BRUME_WINDOW_BY_COLUMN);
+}
+
+static size_t private_tables(const brume_question *question, const brume_recipe_hints *hints)
 {
     size_t count = 0;
     for (size_t t = 0; t < question->table_count; t++)
-        count += !question->policies[t]->is_public;
+        count += may_differ(question->policies[t], hints);
     return count;
 }
 
 size_t brume_neighbours_count(const brume_question *question, const brume_recipe_hints *hints)
 {
-    return private_tables(question) * recipe_count(hints);
+    return private_tables(question, hints) * recipe_count(hints);
+}
+
+/* A value of the window column in a window of time. */
+static void write_date(const brume_policy *policy, int64_t window, char text[64])
+{
+    const brume_window_grid *grid = &policy->window.grid;
+    const brume_policy_column *column = brume_policy_find(policy, policy->window.column);
+    bool date = column->type.kind == BRUME_TYPE_DATE;
+    brume_integer_text(column->type, date ? brume_window_first_day(grid, window)
+                                          : brume_window_first_instant(grid, window),
+                       text, 64);
+}
+
+/* The first window that is touched, and the last, if it is another. */
+static brume_status choose_windows(brume_neighbours *all, brume_error *error)
+{
+    const brume_touched *touched = all->question->touched;
+    const brume_dataset *dataset = all->question->datasets[all->table];
+    const brume_policy *policy = all->question->policies[all->table];
+    const brume_window_set *set = NULL;
+    char label[BRUME_WINDOW_LABEL];
+    for (size_t i = 0; touched && i < touched->count; i++)
+        if (strcmp(touched->datasets[i].dataset->name, dataset->name) == 0)
+            set = &touched->datasets[i].set;
+    if (!set || set->count == 0 || policy->window.grid.length == BRUME_WINDOW_VALUES)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "name days with --windows FIRST..LAST",
+                          "neighbours of a window are made of windows of time");
+    int64_t first = set->ranges[0].first, last = set->ranges[set->count - 1].last;
+    all->window = true;
+    snprintf(all->label, sizeof all->label, "%s",
+             brume_window_label(&policy->window.grid, first, label));
+    write_date(policy, first, all->dates[0]);
+    if (last != first)
+        write_date(policy, last, all->dates[1]);
+    return BRUME_OK;
 }
 
 /* The table that differs: the private ones in turn, for each recipe. */
@@ -891,17 +975,17 @@ static brume_status choose(brume_neighbours *all, const brume_recipe_hints *hint
                            brume_error *error)
 {
     const brume_question *question = all->question;
-    size_t tables = private_tables(question);
+    size_t tables = private_tables(question, hints);
     if (tables == 0)
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "no dataset of the query is private: there is nothing to audit");
     size_t skip = number % tables;
-    while (question->policies[all->table]->is_public || skip-- > 0)
+    while (!may_differ(question->policies[all->table], hints) || skip-- > 0)
         all->table++;
     all->recipe = brume_recipe_of(number / tables, hints, question->policies[all->table]);
     uint64_t state = number;
     all->first = brume_public_word(&state);
-    return BRUME_OK;
+    return hints->window ? choose_windows(all, error) : BRUME_OK;
 }
 
 static void choose_words(brume_neighbours *all)
@@ -915,7 +999,12 @@ static void choose_words(brume_neighbours *all)
     if (recipe->crowd_everywhere)
         others += (recipe->groups - 1) * recipe->crowd;
     unsigned long long rows = recipe->groups * recipe->rows;
-    if (row)
+    if (all->window)
+        snprintf(all->words, sizeof all->words,
+                 "%llu units made from the policy of '%.60s', and one that has %s %llu rows in %s",
+                 others, name, replace ? "either or other" : "or has not",
+                 (unsigned long long)rows_there(all), all->label);
+    else if (row)
         snprintf(all->words, sizeof all->words, "%llu rows made from the policy of '%.60s', and %s",
                  others, name, replace ? "one of two others" : "one more");
     else

@@ -7,7 +7,10 @@
  *    of different tables meet, and where a recipe says so, the unit that differs has the keys of
  *    other units: rows that are linked to them are its rows too while it is there, and stay when
  *    it goes.
- * 3. The sources of the datasets are never read: the tables are CSV files in a folder of their own,
+ * 3. For the neighbour of a window (hints.window; the question's windows are found): the unit that
+ *    differs has rows in a first window, which go, or under replace are others, and rows of other
+ *    groups in a last one, which stay. Rows of all others are in these two windows as well.
+ * 4. The sources of the datasets are never read: the tables are CSV files in a folder of their own,
  *    or constants in the SQL that a server runs (made_table.h). */
 #ifndef BRUME_AUDIT_NEIGHBOURS_H
 #define BRUME_AUDIT_NEIGHBOURS_H
@@ -31,6 +34,7 @@ typedef struct brume_recipe_hints {
     bool means;      /* a sum and a number of values are measured for a mean */
     bool quantiles;  /* there is one, */
     double quantile; /* this one */
+    bool window;     /* the unit differs in its rows of one window that the question touches */
 } brume_recipe_hints;
 
 typedef struct brume_neighbours brume_neighbours;

@@ -334,7 +334,8 @@ static brume_recipe_hints hints_of(const brume_query_lane *lane, double epsilon)
     brume_recipe_hints hints = {.epsilon = epsilon,
                                 .limits = brume_terms_choose(terms),
                                 .replace = plan->adjacency == BRUME_REPLACE,
-                                .shared = brume_neighbours_share(lane->question)};
+                                .shared = brume_neighbours_share(lane->question),
+                                .window = lane->question->touched != NULL};
     if (plan->shape.private_keys)
         hints.threshold = terms->price.threshold;
     for (size_t i = 0; i < plan->measure_count; i++) {

@@ -200,6 +200,8 @@ static brume_status check_words(const brume_call *call, brume_error *error)
     } words[] = {{"epsilon", false, true, true, false},   {"rho", false, true, false, false},
                  {"ledger", false, true, false, false},   {"bounds", false, false, true, true},
                  {"adjacency", true, false, true, false}, {"exact", true, false, false, false},
+                 {"neighbour", false, true, false, false}, {"windows", false, true, false, false},
+                 {"limit", false, true, false, false},
                  {"delta", true, true, true, false}};
     bool query = brume_call_has(call, "query"), program = brume_call_has(call, "program");
     bool command = brume_call_has(call, "command");
@@ -211,6 +213,9 @@ static brume_status check_words(const brume_call *call, brume_error *error)
     if (query && brume_call_has(call, "adjacency"))
         return brume_fail(error, BRUME_EARGUMENT, "leave it out",
                           "'--adjacency' is that of the datasets of a query");
+    if (brume_call_has(call, "windows") && !brume_call_has(call, "neighbour"))
+        return brume_fail(error, BRUME_EARGUMENT, "add --neighbour window",
+                          "'--windows' goes with '--neighbour window'");
     if (brume_call_has(call, "exact") + brume_call_has(call, "time") +
             brume_call_has(call, "save") >
         1)
@@ -254,6 +259,8 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_expression_free(&expression);
     return status;
 }
+
+static const char *const neighbour_words[] = {"window", NULL};
 
 const brume_command brume_command_audit = {
     .name = "audit",
@@ -319,6 +326,13 @@ const brume_command brume_command_audit = {
             "with --query: its price, the whole budget unless typed; nothing is spent; with "
             "--program: what it claims"),
         BRUME_OPTION(TEXT, "rho", "R", "with --query: its price under the rule concentrated"),
+        BRUME_OPTION(CHOICE, "neighbour", "window",
+                     "with --query: the neighbours differ in one unit's rows of one window of a table "
+                     "that grows, and the claim is what that window pays",
+                     .choices = neighbour_words),
+        BRUME_OPTION(TEXT, "windows", "FIRST..LAST", "with --neighbour window: the windows that are read"),
+        BRUME_OPTION(TEXT, "limit", "[COLUMN=]T", "with --query: as 'brume query' takes it",
+                     .repeated = true),
         BRUME_OPTION(
             COUNT, "samples", "N",
             "draws on each neighbour: 200000 unless typed, 20000 of slow mechanisms, 2000 of queries",

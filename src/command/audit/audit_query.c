@@ -13,6 +13,7 @@
 #include "command/ledger/open_ledger.h"
 #include "number/decimal.h"
 #include "query/plan/make_plan.h"
+#include "query/plan/window_price.h"
 
 /* Under the rule concentrated: the delta at which the claim is read. */
 static const double CONCENTRATED_DELTA = 0.01;
@@ -39,18 +40,25 @@ static brume_status pay_all(const brume_question *question, char whole[BRUME_DEC
     return BRUME_OK;
 }
 
-/* What the charge promises: epsilon, rounded up, at delta. */
-static brume_status read_claim(const brume_plan *plan, brume_audited *a, brume_error *error)
+/* What the charge promises, of a whole history or of one window: epsilon, rounded up, at delta. */
+static brume_status read_claim(const brume_plan *plan, const brume_touched *touched,
+                               brume_audited *a, brume_error *error)
 {
-    a->delta = brume_decimal_shown_up(&plan->charge.delta);
+    brume_charge charge = plan->charge;
+    brume_window_price window;
+    if (touched) {
+        BRUME_TRY(brume_window_price_of(plan, touched, &window, error));
+        charge = window.charge;
+    }
+    a->delta = brume_decimal_shown_up(&charge.delta);
     if (plan->rule != BRUME_RULE_CONCENTRATED) {
-        a->claimed = brume_decimal_shown_up(&plan->charge.amount);
+        a->claimed = brume_decimal_shown_up(&charge.amount);
         return BRUME_OK;
     }
     brume_event event = {.mechanism = brume_card_by_name("zcdp")->id,
                          .adjacency = plan->adjacency,
                          .sensitivity = 1,
-                         .parameter = {brume_decimal_upper(&plan->charge.amount)},
+                         .parameter = {brume_decimal_upper(&charge.amount)},
                          .count = 1};
     BRUME_TRY(brume_audit_claim(&event, CONCENTRATED_DELTA, &a->claimed, error));
     a->delta += CONCENTRATED_DELTA; /* the failure's and the conversion's add */
@@ -107,12 +115,20 @@ static void close_lanes(lane *lanes, size_t count)
     }
 }
 
+/* `window`: neighbours differ in one window, and the question reads what it touches alone. */
 static brume_status open_lane(brume_ledger *ledger, const char *sql, brume_payment payment,
-                              lane *out, brume_error *error)
+                              bool window, lane *out, brume_error *error)
 {
     BRUME_TRY(brume_question_open(ledger, sql, &out->question, error));
     if (!payment.epsilon && !payment.rho)
         BRUME_TRY(pay_all(out->question, out->whole, &payment, error));
+    const brume_window_wish wish = {payment.windows, brume_touched_now()};
+    if (window)
+        BRUME_TRY(brume_touched_find(out->question->query, out->question->tables, &wish,
+                                     &out->question->touched, error));
+    if (window && out->question->touched->count == 0)
+        return brume_fail(error, BRUME_EARGUMENT, "leave it out",
+                          "'--neighbour window': no table of the query has windows");
     BRUME_TRY(brume_query_plan_make(out->question->query, out->question->tables, &payment,
                                     &out->plan, error));
     return brume_terms_make(out->plan, NULL, 0, &out->terms, error);
@@ -163,9 +179,10 @@ brume_status brume_audit_query(brume_call *call, brume_audited *a, brume_error *
     count = count < 1 ? 1 : count < BRUME_NEIGHBOUR_LANES ? count : BRUME_NEIGHBOUR_LANES;
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
     for (size_t i = 0; status == BRUME_OK && i < count; i++)
-        status = open_lane(ledger, sql, brume_call_payment(call), &lanes[i], error);
+        status = open_lane(ledger, sql, brume_call_payment(call),
+                           brume_call_has(call, "neighbour"), &lanes[i], error);
     if (status == BRUME_OK)
-        status = read_claim(lanes[0].plan, a, error);
+        status = read_claim(lanes[0].plan, lanes[0].question->touched, a, error);
     if (status == BRUME_OK)
         status = make_folder(lanes[0].question, brume_call_text(call, "save"), error);
     if (status == BRUME_OK)
