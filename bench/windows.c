@@ -1,5 +1,6 @@
 /* What a charge of windows costs: 3,650 windows that have all spent something else, one window, and
- * one run of ten thousand years; and what verifying that ledger costs.
+ * one run of ten thousand years; what verifying that ledger costs; and how long it takes to derive
+ * which windows a condition of 64 nodes touches, of 3,650 days and of 65,536.
  *
  * usage: windows [ROUNDS]   (15) */
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include <unistd.h>
 
 #include "ledger/ledger.h"
+#include "query/plan/touched.h"
+#include "query/sql/parse.h"
 
 enum { WINDOWS = 3650 };
 
@@ -87,6 +90,52 @@ static void measure(brume_ledger *ledger, const char *name, int64_t first, int64
            wall);
 }
 
+/* A range of days, and conditions of dates and of another column until there are 64 nodes. */
+static void write_question(char *sql, size_t size, const char *first, const char *last)
+{
+    static const char *const parts[] = {"EXTRACT(isodow FROM d) < 6", "d + 7 <> DATE '2020-02-03'",
+                                        "EXTRACT(month FROM d) IN (1, 2, 3)", "NOT (x = 1 OR d IS NULL)",
+                                        "strftime(d, '%Y-%m') <> '2021-05'"};
+    size_t length = (size_t)snprintf(sql, size, "SELECT COUNT(*) FROM a WHERE d >= DATE '%s' AND d < DATE '%s'",
+                                     first, last);
+    for (int i = 0; i < 12; i++) /* 12 times 5 nodes or so, and 4 */
+        length += (size_t)snprintf(sql + length, size - length, " AND (%s%s)", i % 3 ? "" : "x > 2 OR ",
+                                   parts[i % 5]);
+}
+
+static void measure_derivation(const char *first, const char *last, int rounds, const char *what)
+{
+    static const brume_catalog_column columns[] = {{"u", {BRUME_TYPE_BIGINT, 0, 0}, 0, "", false, NULL, NULL, false, false},
+                                                   {"d", {BRUME_TYPE_DATE, 0, 0}, 0, "", false, NULL, NULL, false, false},
+                                                   {"x", {BRUME_TYPE_BIGINT, 0, 0}, 0, "", false, NULL, NULL, false, false}};
+    static const brume_catalog_table table = {"a", BRUME_PRIVACY_UNIT, 0, columns, 3, NULL, {0, 0, 0}};
+    const brume_catalog catalog = {&table, 1};
+    brume_policy_column named[] = {{.name = (char *)"u"}, {.name = (char *)"d"}, {.name = (char *)"x"}};
+    brume_policy policy = {.columns = named, .column_count = 3};
+    brume_dataset dataset = {.name = (char *)"a"};
+    const brume_plan_table tables[] = {{&dataset, &policy}};
+    const brume_window_wish wish = {.now = INT64_C(40000) * BRUME_WINDOW_MICROSECONDS * 10};
+    brume_error error = {0};
+    double least = 1e9;
+    char sql[4000];
+    policy.window.place = BRUME_WINDOW_BY_COLUMN;
+    policy.window.column = (char *)"d";
+    must(brume_window_grid_parse("day", NULL, &policy.window.grid, &error), &error);
+    write_question(sql, sizeof sql, first, last);
+    for (int i = 0; i < rounds; i++) {
+        brume_query *query = NULL;
+        brume_touched *touched = NULL;
+        must(brume_query_parse(sql, &catalog, &query, &error), &error);
+        double used = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+        must(brume_touched_find(query, tables, &wish, &touched, &error), &error);
+        used = clock_of(CLOCK_PROCESS_CPUTIME_ID) - used;
+        least = used < least ? used : least;
+        brume_touched_close(touched);
+        brume_query_free(query);
+    }
+    printf("%-44s least of %d: %6.2f ms of processor time\n", what, rounds, least);
+}
+
 int main(int count, char **words)
 {
     int rounds = count > 1 ? atoi(words[1]) : 15;
@@ -113,6 +162,9 @@ int main(int count, char **words)
     must(brume_ledger_verify(ledger, &report, &error), &error);
     printf("verify, %llu charges: %.0f ms of processor time\n",
            (unsigned long long)report.reservations, clock_of(CLOCK_PROCESS_CPUTIME_ID) - used);
+    measure_derivation("2016-01-01", "2025-12-29", rounds, "deriving windows, 3,650 days");
+    measure_derivation("1900-01-01", "2079-06-06", rounds, "deriving windows, 65,536 days");
+    measure_derivation("0001-01-01", "9999-12-31", rounds, "deriving windows, all days there are");
     brume_ledger_close(ledger);
     static const char *const endings[] = {"", "-wal", "-shm"};
     for (size_t i = 0; i < 3; i++) {

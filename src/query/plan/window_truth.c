@@ -787,37 +787,105 @@ static known piece_value(const brume_window_grid *leaves, bool date, brume_windo
     return value;
 }
 
+/* Conditions that all must hold, and a bit for each of the first 64 that a piece has yet to look at:
+ * the others are what they are on the whole piece, and so on every part of it. */
+typedef struct conjuncts {
+    const brume_expression **list;
+    size_t count, room;
+} conjuncts;
+
+static brume_status add_conjuncts(conjuncts *to, const brume_expression *node, brume_error *error)
+{
+    if (node->operation == BRUME_OPERATION_AND) {
+        BRUME_TRY(add_conjuncts(to, node->arguments[0], error));
+        return add_conjuncts(to, node->arguments[1], error);
+    }
+    if (to->count == to->room) {
+        size_t room = to->room ? 2 * to->room : 16;
+        const brume_expression **grown = realloc(to->list, room * sizeof *grown);
+        if (!grown)
+            return brume_no_memory(error, "windows");
+        to->list = grown;
+        to->room = room;
+    }
+    to->list[to->count++] = node;
+    return BRUME_OK;
+}
+
+/* May all be true on the piece of t? *open: those of which more would be known on a part of it;
+ * *splits: there are some. What is not open and may be true is so on all parts, for it is a bound of
+ * the whole piece that no shorter one can better. */
+static bool may_all_be_true(const truth *t, const conjuncts *all, uint64_t *open, bool *splits)
+{
+    *splits = false;
+    for (size_t i = 0; i < all->count; i++) {
+        uint64_t bit = i < 64 ? UINT64_C(1) << i : 0;
+        if (bit && !(*open & bit))
+            continue;
+        known one = evaluate(t, all->list[i]);
+        if (!may_be_true(&one))
+            return false;
+        *splits = *splits || one.wide;
+        if (!one.wide)
+            *open &= ~bit;
+    }
+    return true;
+}
+
+typedef struct open_piece {
+    brume_window_range range;
+    uint64_t open;
+} open_piece;
+
+/* Halve the calendar, level by level, until pieces are settled. Both lists have room for all pieces
+ * of a level. */
+static brume_status halve(truth *t, const conjuncts *all, const brume_window_grid *leaves,
+                          bool date, open_piece *now, open_piece *next, pieces *found,
+                          brume_error *error)
+{
+    size_t count = 1;
+    now[0] = (open_piece){{brume_window_least(leaves), brume_window_greatest(leaves)}, UINT64_MAX};
+    while (count > 0) {
+        size_t made = 0;
+        for (size_t i = 0; i < count; i++) {
+            open_piece piece = now[i];
+            bool splits;
+            t->value = piece_value(leaves, date, piece.range);
+            if (!may_all_be_true(t, all, &piece.open, &splits))
+                continue;
+            int64_t first = piece.range.first, last = piece.range.last;
+            int64_t middle = first + (last - first) / 2;
+            if (!splits || first == last || count > MOST_PIECES / 2) {
+                BRUME_TRY(add_piece(found, piece.range, error));
+                continue;
+            }
+            next[made++] = (open_piece){{first, middle}, piece.open};
+            next[made++] = (open_piece){{middle + 1, last}, piece.open};
+        }
+        open_piece *done = now;
+        now = next;
+        next = done;
+        count = made;
+    }
+    return BRUME_OK;
+}
+
 static brume_status sort_out(const truth *at, const brume_truth_list *conditions,
                              const brume_window_grid *leaves, bool date, pieces *found,
                              brume_error *error)
 {
-    pieces now = {0}, next = {0};
     truth t = *at;
-    brume_window_range all = {brume_window_least(leaves), brume_window_greatest(leaves)};
-    brume_status status = add_piece(&now, all, error);
-    while (status == BRUME_OK && now.count > 0) {
-        next.count = 0;
-        for (size_t i = 0; status == BRUME_OK && i < now.count; i++) {
-            brume_window_range piece = now.list[i];
-            t.value = piece_value(leaves, date, piece);
-            known all_of = evaluate_all(&t, conditions);
-            if (!may_be_true(&all_of))
-                continue;
-            int64_t middle = piece.first + (piece.last - piece.first) / 2;
-            if (!all_of.wide || piece.first == piece.last || now.count > MOST_PIECES / 2) {
-                status = add_piece(found, piece, error);
-                continue;
-            }
-            status = add_piece(&next, (brume_window_range){piece.first, middle}, error);
-            if (status == BRUME_OK)
-                status = add_piece(&next, (brume_window_range){middle + 1, piece.last}, error);
-        }
-        pieces done = now;
-        now = next;
-        next = done;
-    }
-    free(now.list);
-    free(next.list);
+    conjuncts all = {0};
+    brume_status status = BRUME_OK;
+    open_piece *lists = malloc(2 * (MOST_PIECES + 2) * sizeof *lists);
+    if (!lists)
+        status = brume_no_memory(error, "windows");
+    for (; status == BRUME_OK && conditions; conditions = conditions->next)
+        status = add_conjuncts(&all, conditions->condition, error);
+    if (status == BRUME_OK)
+        status = halve(&t, &all, leaves, date, lists, lists + MOST_PIECES + 2, found, error);
+    free(lists);
+    free(all.list);
     return status;
 }
 
