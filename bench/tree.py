@@ -174,7 +174,13 @@ else:
     from snsynth.mst import MSTSynthesizer
     made = MSTSynthesizer(epsilon=float(epsilon), delta=float(delta))
 made.fit(frame, categorical_columns=list(frame.columns))
-pd.DataFrame(made.sample(int(rows)), columns=frame.columns).to_csv(out, index=False)
+if kind == "MST":  # its own sample() gives the columns in the order of its model, under the names of others
+    table = made.undo_compress_fn(made.synthesizer.synthetic_data(rows=int(rows))).df
+    order = ["col" + str(i) for i in range(len(frame.columns))]
+    rows_made = made._transformer.inverse_transform([tuple(row[1:]) for row in table[order].itertuples()])
+else:
+    rows_made = made.sample(int(rows))
+pd.DataFrame(rows_made, columns=frame.columns).to_csv(out, index=False)
 """
 
 

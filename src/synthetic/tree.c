@@ -257,7 +257,9 @@ static brume_status begin_model(tree_run *all, brume_error *error)
             memset(counts, 0, levels->values * sizeof *counts);
             for (uint32_t v = 0; v < one.cells; v++)
                 counts[levels->of_value[v]] += one.noisy[v];
-            one.sigma *= sqrt((double)one.cells / levels->values); /* of a bin, about */
+            /* of a bin, about: of a few bins of halves at its ends, or of all its values */
+            bool halved = brume_tree_halvings(&all->question->column[c]) > 1;
+            one.sigma *= halved ? 1.5 : sqrt((double)one.cells / levels->values);
         }
         status = add_to_model(all, &one, counts, error);
     }
@@ -270,7 +272,8 @@ static brume_status begin_model(tree_run *all, brume_error *error)
     return status;
 }
 
-/* The total that all columns' sums tell together: a sum of c counts has c times the variance. */
+/* The total that all columns' sums tell together: a sum of c counts has c times the variance. Of a
+ * column in halves the coarsest level tells it, at the noise of a part of the price. */
 static double total_of(const tree_run *all)
 {
     double sum = 0, weight = 0;
@@ -281,8 +284,10 @@ static double total_of(const tree_run *all)
         double total = 0;
         for (size_t x = 0; x < one->cells; x++)
             total += (double)one->noisy[x];
-        sum += total / (double)one->cells;
-        weight += 1 / (double)one->cells;
+        size_t levels = brume_tree_halvings(&all->question->column[c]);
+        double counts = (double)levels * brume_tree_halved((uint32_t)one->cells, levels - 1);
+        sum += total / counts;
+        weight += 1 / counts;
     }
     return fmax(rint(sum / weight), 1);
 }
@@ -770,12 +775,54 @@ static brume_status run_rounds(tree_run *all, brume_error *error)
     return BRUME_OK;
 }
 
+/* A column of many ordered values, in halves: each level with a part of the price. Its measurement
+ * in the result has the counts of the values that all of them tell. */
+static brume_status measure_halved(tree_run *all, brume_tree_measured *one, double price,
+                                   brume_error *error)
+{
+    uint32_t values = all->question->column[one->column[0]].values;
+    size_t levels = brume_tree_halvings(&all->question->column[one->column[0]]), room = 0;
+    double scale = scale_for(all, table_sensitivity(all), price / (double)levels * (1 - 0x1p-40));
+    int64_t *level[32] = {NULL};
+    uint32_t *counts = malloc(values * sizeof *counts);
+    one->cells = one->bins[0] = values;
+    one->sigma = all->is_pure ? sqrt(2) * scale : scale;
+    one->noisy = malloc(values * sizeof *one->noisy);
+    for (size_t k = 0; k < levels; k++)
+        room += brume_tree_halved(values, k);
+    int64_t *space = calloc(room, sizeof *space);
+    brume_status status = counts && space && one->noisy ? BRUME_OK
+                                                        : brume_no_memory(error, "a column");
+    if (status == BRUME_OK)
+        status = brume_tree_count(1, &all->data[one->column[0]], NULL, one->bins, one->bins, all->n,
+                                  counts, error);
+    for (size_t k = 0, used = 0; status == BRUME_OK && k < levels; k++) {
+        level[k] = space + used;
+        used += brume_tree_halved(values, k);
+        for (uint32_t v = 0; v < values; v++) /* a row is in one bin of each level */
+            level[k][v >> k] += counts[v];
+        status = draw(all, false, table_sensitivity(all), scale, level[k],
+                      brume_tree_halved(values, k), error);
+    }
+    if (status == BRUME_OK)
+        status = brume_tree_split(values, level, levels, one->sigma, one->noisy, error);
+    wipe(counts, counts ? values * sizeof *counts : 0);
+    wipe(space, space ? room * sizeof *space : 0);
+    if (status == BRUME_OK)
+        status = keep(all, one, error);
+    if (status != BRUME_OK)
+        free(one->noisy);
+    return status;
+}
+
 static brume_status measure_columns(tree_run *all, brume_error *error)
 {
     double price = share_of(all, SHARE_ONE) / (double)all->columns * (1 - 0x1p-40);
     for (size_t c = 0; c < all->columns; c++) {
         brume_tree_measured one = {.columns = 1, .column = {(uint16_t)c}, .score = NAN};
-        BRUME_TRY(measure(all, &one, price, true, error));
+        BRUME_TRY(brume_tree_halvings(&all->question->column[c]) > 1
+                      ? measure_halved(all, &one, price, error)
+                      : measure(all, &one, price, true, error));
     }
     return BRUME_OK;
 }
@@ -793,29 +840,6 @@ static brume_status finish_rows(tree_run *all, brume_error *error)
 
 /* ---- bars ---- */
 
-/* An upper bound on z with P[N(0, 1) > z] = q: a guess, then more until the tail is surely below.
- */
-static double normal_quantile_upper(double q)
-{
-    const double most = 40; /* where the tail is below any double */
-    double low = -10, high = most;
-    for (int i = 0; i < 60; i++) {
-        double middle = low + (high - low) / 2;
-        if (0.5 * erfc(middle / sqrt(2)) <= q)
-            high = middle;
-        else
-            low = middle;
-    }
-    for (double more = 0x1p-30; high + more < most; more *= 4) {
-        double z = high + more;
-        /* down into erfc, up out of it */
-        double root = brume_divide_down(z, z > 0 ? brume_sqrt_up(2) : brume_sqrt_down(2));
-        if (brume_multiply_up(0.5, brume_erfc_up(root)) <= q)
-            return z;
-    }
-    return most;
-}
-
 static double bars_price(const tree_run *all)
 {
     return share_of(all, all->options->error_share * (all->is_pure ? 0 : 1 - SHARE_MEAN));
@@ -829,7 +853,7 @@ static double mean_price(const tree_run *all)
 /* What is added to a measured error: all `tables` hold at once. In records. */
 static double bar_of(const tree_run *all, size_t tables, double scale)
 {
-    double z = normal_quantile_upper(brume_divide_down(all->options->beta / 2, (double)tables));
+    double z = brume_tree_normal_upper(brume_divide_down(all->options->beta / 2, (double)tables));
     /* half a step: the noise is rounded to the grid */
     return brume_divide_up(brume_add_up(brume_multiply_up(z, scale), 0.5), BRUME_TREE_GRID);
 }
@@ -841,7 +865,7 @@ static double mean_off(const tree_run *all, size_t tables, double scale)
     if (all->is_pure) /* P[|noise| >= t] <= 2 exp(-t/scale) for the discrete law too, t >= 1 */
         steps = brume_multiply_up(scale, brume_log_up(brume_divide_up(4, all->options->beta)));
     else
-        steps = brume_multiply_up(scale, normal_quantile_upper(all->options->beta / 4));
+        steps = brume_multiply_up(scale, brume_tree_normal_upper(all->options->beta / 4));
     return brume_divide_up(brume_add_up(steps, 1), (double)(BRUME_TREE_GRID * tables));
 }
 
@@ -1017,20 +1041,6 @@ brume_status brume_tree_plan_make(const brume_tree_question *question, double re
 
 /* ---- all together ---- */
 
-static brume_status check_data(const tree_run *all, brume_error *error)
-{
-    if (all->options->adjacency == BRUME_REPLACE && all->n == 0)
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "an empty dataset");
-    if (all->n > UINT32_MAX)
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "more than 2^32 - 1 rows");
-    for (size_t c = 0; c < all->columns; c++)
-        for (uint64_t r = 0; r < all->n; r++)
-            if (all->data[c][r] >= all->question->column[c].values)
-                return brume_fail(error, BRUME_EARGUMENT, NULL,
-                                  "a value of column %zu is outside its domain", c + 1);
-    return BRUME_OK;
-}
-
 static void end(tree_run *all)
 {
     for (size_t i = 0; i < all->candidate_count; i++)
@@ -1071,7 +1081,7 @@ static brume_status run_all(tree_run *all, brume_error *error)
     double median = brume_tree_median_pair(all->question);
     if (median == 0)
         return brume_no_memory(error, "a plan");
-    BRUME_TRY(check_data(all, error));
+    BRUME_TRY(brume_tree_check_data(all->question, all->data, all->n, error));
     BRUME_TRY(measure_columns(all, error));
     BRUME_TRY(begin_model(all, error));
     all->result.records = total_of(all);

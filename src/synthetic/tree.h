@@ -68,6 +68,11 @@ BRUME_MUST_USE brume_status brume_tree_check(const brume_tree_question *question
 BRUME_MUST_USE brume_status brume_tree_check_columns(const brume_tree_question *question,
                                                      brume_error *error);
 
+/* Values outside their columns, no rows under replace. */
+BRUME_MUST_USE brume_status brume_tree_check_data(const brume_tree_question *question,
+                                                  const uint16_t *const *data, uint64_t n,
+                                                  brume_error *error);
+
 /* The median number of cells of the pairs of columns: public. 0: no memory. */
 double brume_tree_median_pair(const brume_tree_question *question);
 

@@ -1,4 +1,5 @@
-/* Is a question of the method tree one that can be asked? Only public numbers are looked at. */
+/* Is a question of the method tree one that can be asked? Only public numbers are looked at, but in
+ * the check of data, whose caller has made them so that it does not fail. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -150,4 +151,19 @@ double brume_tree_median_pair(const brume_tree_question *question)
     median = pairs ? cells[pairs / 2] : 1;
     free(cells);
     return median;
+}
+
+brume_status brume_tree_check_data(const brume_tree_question *question, const uint16_t *const *data,
+                                   uint64_t n, brume_error *error)
+{
+    if (question->options.adjacency == BRUME_REPLACE && n == 0)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "an empty dataset");
+    if (n > UINT32_MAX)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "more than 2^32 - 1 rows");
+    for (size_t c = 0; c < question->columns; c++)
+        for (uint64_t r = 0; r < n; r++)
+            if (data[c][r] >= question->column[c].values)
+                return brume_fail(error, BRUME_EARGUMENT, NULL,
+                                  "a value of column %zu is outside its domain", c + 1);
+    return BRUME_OK;
 }

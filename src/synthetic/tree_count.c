@@ -8,6 +8,7 @@
 #include <brume/synthetic/tree.h>
 
 #include "base/error.h"
+#include "number/rounding.h"
 
 brume_status brume_tree_count(size_t columns, const uint16_t *const *data,
                               const uint16_t *const *map, const uint32_t *bins,
@@ -69,4 +70,27 @@ int64_t brume_tree_distance(const uint32_t *truth, const uint32_t *rows, size_t 
         *rounding += fabs(BRUME_TREE_GRID * m - on_grid);
     }
     return sum;
+}
+
+/* An upper bound on z with P[N(0, 1) > z] = q: a guess, then more until the tail is surely below.
+ */
+double brume_tree_normal_upper(double q)
+{
+    const double most = 40; /* where the tail is below any double */
+    double low = -10, high = most;
+    for (int i = 0; i < 60; i++) {
+        double middle = low + (high - low) / 2;
+        if (0.5 * erfc(middle / sqrt(2)) <= q)
+            high = middle;
+        else
+            low = middle;
+    }
+    for (double more = 0x1p-30; high + more < most; more *= 4) {
+        double z = high + more;
+        /* down into erfc, up out of it */
+        double root = brume_divide_down(z, z > 0 ? brume_sqrt_up(2) : brume_sqrt_down(2));
+        if (brume_multiply_up(0.5, brume_erfc_up(root)) <= q)
+            return z;
+    }
+    return most;
 }

@@ -24,4 +24,7 @@ BRUME_MUST_USE brume_status brume_tree_count(size_t columns, const uint16_t *con
 int64_t brume_tree_distance(const uint32_t *truth, const uint32_t *rows, size_t cells, double scale,
                             double most, double *floor, double *rounding);
 
+/* An upper bound on z with P[N(0, 1) > z] = q. */
+double brume_tree_normal_upper(double q);
+
 #endif

@@ -7,6 +7,83 @@
 
 #include "base/error.h"
 
+/* ---- counts of fine columns ---- */
+
+size_t brume_tree_halvings(const brume_tree_column *column)
+{
+    enum { COARSEST = 64 };
+    size_t levels = 1;
+    while (column->ordered && column->values > BRUME_TREE_MODEL_VALUES &&
+           brume_tree_halved(column->values, levels - 1) > COARSEST)
+        levels++;
+    return levels;
+}
+
+/* What is thought of a bin: its count with the variance of that, or its part of one that was not
+ * split. */
+typedef struct bin_count {
+    double count, variance;
+    bool whole;
+} bin_count;
+
+/* The two halves of a bin (or one, at the end) from what is thought of it and their noisy counts:
+ * the fit of least squares to all three. */
+static void split_bin(const bin_count *one, const int64_t *noisy, size_t halves, double sigma,
+                      const double *parts, bin_count *out)
+{
+    double noise = sigma * sigma, sum = 0;
+    for (size_t i = 0; i < halves; i++)
+        sum += (double)noisy[i];
+    double of_sum = noise * (double)halves;
+    double total = (one->count * of_sum + sum * one->variance) / (of_sum + one->variance);
+    double variance = one->variance * of_sum / (one->variance + of_sum);
+    for (size_t i = 0; i < halves; i++) {
+        if (one->whole || one->count <= 4 * sqrt(one->variance))
+            out[i] = (bin_count){one->count * parts[i], one->variance, true};
+        else
+            out[i] = (bin_count){
+                (double)noisy[i] + (total - sum) / (double)halves,
+                noise * (1 - 1 / (double)halves) + variance / (double)(halves * halves), false};
+    }
+}
+
+brume_status brume_tree_split(uint32_t values, int64_t *const *noisy, size_t levels, double sigma,
+                              int64_t *out, brume_error *error)
+{
+    bin_count *above = calloc(values, sizeof *above), *below = calloc(values, sizeof *below);
+    if (!above || !below) {
+        free(above);
+        free(below);
+        return brume_no_memory(error, "a column");
+    }
+    for (uint32_t b = 0; b < brume_tree_halved(values, levels - 1); b++)
+        above[b] = (bin_count){(double)noisy[levels - 1][b], sigma * sigma, false};
+    for (size_t level = levels - 1; level > 0; level--) {
+        uint32_t bins = brume_tree_halved(values, level - 1);
+        for (uint32_t b = 0; b < bins; b += 2) {
+            size_t halves = b + 1 < bins ? 2 : 1;
+            /* values below each half: the last bin may have fewer */
+            double first = ldexp(1, (int)level - 1),
+                   end = fmin(values, ldexp(b + 2, (int)level - 1));
+            double whole = end - ldexp(b, (int)level - 1);
+            double parts[] = {halves == 2 ? first / whole : 1, 1 - first / whole};
+            split_bin(&above[b / 2], &noisy[level - 1][b], halves, sigma, parts, &below[b]);
+        }
+        bin_count *kept = above;
+        above = below;
+        below = kept;
+    }
+    double sum = 0, given = 0;
+    for (uint32_t v = 0; v < values; v++) { /* whole numbers that add up as the counts do */
+        sum += above[v].count;
+        out[v] = (int64_t)(rint(sum) - given);
+        given = rint(sum);
+    }
+    free(above);
+    free(below);
+    return BRUME_OK;
+}
+
 /* ---- levels: functions of noisy counts ---- */
 
 typedef struct weighted {

@@ -14,6 +14,21 @@ typedef struct brume_tree_levels {
     uint16_t *map[BRUME_TREE_LEVELS]; /* of a value of the model; level 0: NULL, itself */
 } brume_tree_levels;
 
+/* A column of too many ordered values is counted in bins of 1, 2, 4, ... values, until there are 64
+ * or fewer: how many such levels. 1: it is counted value by value. */
+size_t brume_tree_halvings(const brume_tree_column *column);
+/* Bins of a level. */
+static inline uint32_t brume_tree_halved(uint32_t values, size_t level)
+{
+    return ((values - 1) >> level) + 1;
+}
+
+/* The counts of all values from the noisy ones of the levels, noisy[level][bin], each with noise of
+ * that standard deviation: a bin is split where its count is above four deviations, else its values
+ * have equal parts. Needs no privacy of its own. */
+BRUME_MUST_USE brume_status brume_tree_split(uint32_t values, int64_t *const *noisy, size_t levels,
+                                             double sigma, int64_t *out, brume_error *error);
+
 /* The levels of a column from its noisy counts; for a column that is too fine, the model's values
  * first. counts: room for all values; it gets the counts of the model's. */
 BRUME_MUST_USE brume_status brume_tree_make_levels(brume_tree_levels *out,

@@ -286,6 +286,41 @@ static void a_neighbour_costs_at_most_the_price(void **state)
     }
 }
 
+/* A column that is counted in halves: the same of databases that have a value of it each. */
+static void a_column_in_halves_costs_its_part(void **state)
+{
+    (void)state;
+    enum { FINE = 200 };
+    static const brume_tree_column columns[] = {{FINE, true}, {2, false}};
+    static const brume_tree_table table = {2, {0, 1}, 1};
+    for (int kind = 0; kind < 4; kind++) {
+        bool pure = kind / 2, replaced = kind % 2;
+        double price = pure ? 1.5 : 0.75;
+        verdict out = {0};
+        brume_tree_question question =
+            small_question(replaced ? BRUME_REPLACE : BRUME_ADD_REMOVE, price, pure, 1);
+        question.columns = 2;
+        question.column = columns;
+        question.tables = 1;
+        question.table = &table;
+        for (uint64_t seed = 1; seed <= 60; seed++) {
+            small_rows rows[2] = {0};
+            for (int k = 0; k < 2; k++) {
+                rows[k].count = seed % 3 + (k || replaced);
+                for (size_t i = 0; i < rows[k].count; i++) {
+                    bool last = i + 1 == rows[k].count && i == seed % 3;
+                    rows[k].value[0][i] = (uint16_t)((seed * 37 + i * 61 + (last && k ? 5U : 0U)) % FINE);
+                    rows[k].value[1][i] = (uint16_t)((seed + i + (last && k ? 1U : 0U)) % 2);
+                }
+            }
+            compare(&question, &rows[seed % 2], &rows[!(seed % 2)], seed, false, &out);
+        }
+        assert_holds(!out.differs && !out.exceeds);
+        assert_holds(out.cost <= (pure ? price : price * price));
+        assert_holds(out.cost >= 0.5 * (pure ? price : price * price));
+    }
+}
+
 /* Broken twins: each is rejected by the test above. */
 
 /* Under replace a score moves by 2: one that is taken as monotone is thought to move by 1, as under
@@ -657,6 +692,40 @@ static void fine_columns_and_rows_drawn_again(void **state)
     brume_bits_close(bits);
 }
 
+/* A column of very many values under noise: most rows stay where the data are, which they would not
+ * if each of its values had noise of its own. */
+static void noise_does_not_drown_a_fine_column(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    enum { FINE = 4096, N = 4000 };
+    static uint16_t value[2][N];
+    const brume_tree_column columns[] = {{FINE, true}, {2, false}};
+    const brume_tree_table table = {2, {0, 1}, 1};
+    brume_tree_question question = small_question(BRUME_ADD_REMOVE, 0.25, false, 1);
+    question.columns = 2;
+    question.column = columns;
+    question.tables = 1;
+    question.table = &table;
+    question.options.rows = N;
+    uint64_t seed = 9;
+    for (int r = 0; r < N; r++) {
+        value[0][r] = (uint16_t)(1000 + brume_tape_splitmix(&seed) % 128);
+        value[1][r] = (uint16_t)(r % 2);
+    }
+    const uint16_t *data[] = {value[0], value[1]};
+    brume_bits *bits = brume_tape_open_seeded(2);
+    brume_tree_result made;
+    double inside = 0;
+    assert_ok(brume_tree_run(&question, data, N, bits, &made, &error));
+    for (uint64_t r = 0; r < made.rows; r++)
+        inside += made.column[0][r] >= 1000 && made.column[0][r] < 1128;
+    assert_holds(inside > 0.75 * N);
+    assert_close(made.records, N, 0.2);
+    brume_tree_result_clear(&made);
+    brume_bits_close(bits);
+}
+
 /* With an argument: all pairs. */
 int main(int argc, char **argv)
 {
@@ -664,6 +733,7 @@ int main(int argc, char **argv)
     runs_all = argc > 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_neighbour_costs_at_most_the_price),
+        cmocka_unit_test(a_column_in_halves_costs_its_part),
         cmocka_unit_test(scores_taken_as_monotone_are_found),
         cmocka_unit_test(a_forgotten_factor_of_rows_is_found),
         cmocka_unit_test(levels_from_true_counts_are_found),
@@ -674,6 +744,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(all_bars_hold_at_once),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(fine_columns_and_rows_drawn_again),
+        cmocka_unit_test(noise_does_not_drown_a_fine_column),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
