@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/read_number.h"
 #include "base/text.h"
 #include "command/frame/watch.h"
 #include "command/frame/wrap.h"
@@ -22,10 +23,14 @@
 #include "query/release/explain.h"
 #include "base/csv_write.h"
 
-enum { MOST_COLUMNS = 15, MOST_TABLES = 64 };
+enum { MOST_COLUMNS = 15, MOST_TABLES = 64, MOST_BINS = 64 };
 
 typedef struct workload {
     const char *columns[MOST_COLUMNS]; /* of the policy */
+    double low[MOST_COLUMNS], high[MOST_COLUMNS];
+    uint64_t bins[MOST_COLUMNS];   /* between these bounds; 0: its values are declared */
+    const char *const *typed_bins; /* NAME=N */
+    size_t typed_bin_count;
     size_t column_count;
     uint32_t tables[MOST_TABLES]; /* bit i: it has column i */
     size_t table_count;
@@ -79,19 +84,70 @@ static brume_status read_sizes(workload *all, const char *text, brume_error *err
     }
 }
 
+/* The bins typed for a column; 0: none. */
+static brume_status bins_of(const workload *all, const char *name, uint64_t *bins,
+                            brume_error *error)
+{
+    size_t length = strlen(name);
+    *bins = 0;
+    for (size_t i = 0; i < all->typed_bin_count; i++) {
+        const char *typed = all->typed_bins[i];
+        if (strncasecmp(typed, name, length) != 0 || typed[length] != '=')
+            continue;
+        BRUME_TRY(brume_read_count(typed + length + 1, "'--bins'", bins, error));
+        if (*bins < 2 || *bins > MOST_BINS)
+            return brume_fail(error, BRUME_EARGUMENT, NULL, "'--bins %s' must be from 2 to %d",
+                              typed, MOST_BINS);
+    }
+    return BRUME_OK;
+}
+
 static brume_status add_column(workload *all, const char *name, brume_error *error)
 {
     const brume_policy_column *column = brume_policy_find(all->policy, name);
     if (!column)
         return brume_fail(error, BRUME_EUNKNOWN, "'brume show' lists them", "no column '%s'", name);
-    if (!column->domain_count)
+    uint64_t bins = 0;
+    size_t at = all->column_count;
+    BRUME_TRY(bins_of(all, column->name, &bins, error));
+    if (!column->domain_count && !bins)
         return brume_fail(error, BRUME_EARGUMENT,
-                          "the owner declares its values with --domain; or ask with 'brume query'",
+                          "the owner declares its values with --domain; or a column with bounds is "
+                          "cut with --bins NAME=10",
                           "column '%s' has no declared values", name);
-    if (all->column_count == MOST_COLUMNS)
+    if (at == MOST_COLUMNS)
         return brume_fail(error, BRUME_EUNSUPPORTED, "name some with --columns",
                           "more than %d columns", MOST_COLUMNS);
+    if (bins &&
+        (!column->low || !column->high ||
+         brume_read_real(column->low, "the lower bound", &all->low[at], NULL) != BRUME_OK ||
+         brume_read_real(column->high, "the upper bound", &all->high[at], NULL) != BRUME_OK))
+        return brume_fail(error, BRUME_EARGUMENT, "bins are cut between bounds that are numbers",
+                          "'--bins' names '%s', which has none", name);
+    all->bins[at] = bins;
     all->columns[all->column_count++] = column->name;
+    return BRUME_OK;
+}
+
+static bool has_bins(const workload *all, const char *name)
+{
+    uint64_t bins = 0;
+    return bins_of(all, name, &bins, NULL) != BRUME_OK || bins > 0;
+}
+
+/* Every NAME=N names a column. */
+static brume_status check_bins(const workload *all, brume_error *error)
+{
+    for (size_t i = 0; i < all->typed_bin_count; i++) {
+        size_t length = strcspn(all->typed_bins[i], "=");
+        bool found = false;
+        for (size_t c = 0; c < all->column_count; c++)
+            found = found || (strlen(all->columns[c]) == length &&
+                              strncasecmp(all->columns[c], all->typed_bins[i], length) == 0);
+        if (!found)
+            return brume_fail(error, BRUME_EARGUMENT, "for example --bins age=10",
+                              "'--bins %s' names no column of the tables", all->typed_bins[i]);
+    }
     return BRUME_OK;
 }
 
@@ -179,10 +235,12 @@ static brume_status read_words(const brume_call *call, workload *all, brume_erro
     brume_status status = copy ? each_name(copy, add_named, all, NULL, error) : BRUME_OK;
     free(copy);
     for (size_t i = 0; status == BRUME_OK && !columns && i < all->policy->column_count; i++)
-        if (all->policy->columns[i].domain_count)
+        if (all->policy->columns[i].domain_count || has_bins(all, all->policy->columns[i].name))
             status = add_column(all, all->policy->columns[i].name, error);
     if (status == BRUME_OK)
         status = every ? read_sizes(all, text + 10, error) : read_file(all, text, error);
+    if (status == BRUME_OK)
+        status = check_bins(all, error);
     if (status == BRUME_OK && all->table_count == 0)
         status = brume_fail(error, BRUME_EARGUMENT, "marginal A, B or marginals K",
                             "'--workload' asks for no table");
@@ -200,6 +258,30 @@ static void write_name(FILE *out, const char *name)
     fputc('"', out);
 }
 
+/* A column as a key: its values, or in which bin they are; values beyond the bounds are in the
+ * outermost ones, those that are missing in none. */
+static void write_key(FILE *out, const workload *all, size_t column)
+{
+    const char *name = all->columns[column];
+    uint64_t bins = all->bins[column];
+    double low = all->low[column], width = (all->high[column] - low) / (double)(bins ? bins : 1);
+    if (!bins) {
+        write_name(out, name);
+        return;
+    }
+    fputs("CASE", out);
+    for (uint64_t b = 0; b < bins; b++) {
+        double from = low + width * (double)b, to = low + width * (double)(b + 1);
+        fputs(" WHEN ", out);
+        write_name(out, name);
+        fprintf(out, b + 1 < bins ? " < %s" : " >= %s",
+                brume_shortest(b + 1 < bins ? to : from).text);
+        fprintf(out, " THEN '%s to ", brume_shortest(from).text);
+        fprintf(out, "%s'", brume_shortest(b + 1 < bins ? to : all->high[column]).text);
+    }
+    fputs(" END", out);
+}
+
 static char *write_query(const workload *all, const char *source)
 {
     char *sql = NULL;
@@ -213,9 +295,11 @@ static char *write_query(const workload *all, const char *source)
     fputs("SELECT ", out);
     for (size_t i = 0; i < all->column_count; i++)
         if (used >> i & 1) {
+            write_key(out, all, i);
+            fputs(" AS ", out);
             write_name(out, all->columns[i]);
             fputs(", GROUPING(", out);
-            write_name(out, all->columns[i]);
+            write_key(out, all, i);
             fputs("), ", out);
         }
     fputs("COUNT(*) AS count FROM ", out);
@@ -227,7 +311,7 @@ static char *write_query(const workload *all, const char *source)
         for (size_t i = 0; i < all->column_count; i++)
             if (all->tables[t] >> i & 1) {
                 fputs(before, out);
-                write_name(out, all->columns[i]);
+                write_key(out, all, i);
                 before = ", ";
             }
         fputc(')', out);
@@ -425,7 +509,10 @@ static brume_status run(brume_call *call, brume_error *error)
     all.policy = policy;
     bool dry = brume_call_has(call, "dry-run");
     char *sql = NULL;
-    brume_status status = read_words(call, &all, error);
+    brume_status status =
+        brume_call_texts(call, "bins", &all.typed_bins, &all.typed_bin_count, error);
+    if (status == BRUME_OK)
+        status = read_words(call, &all, error);
     if (status == BRUME_OK && !(sql = write_query(&all, brume_call_operand(call, 0))))
         status = brume_no_memory(error, NULL);
     if (status == BRUME_OK && !dry && !is_inline(call))
@@ -451,7 +538,8 @@ const brume_command brume_command_tables = {
         "total is the sum of its parts, and no number has more noise than if each table had been "
         "asked for its part of the price. It is the query SELECT ... GROUP BY GROUPING SETS, and is "
         "charged, limited and recorded like it: the same call at the same price is free.\n\n"
-        "The columns are those with declared values, or some of them by --columns. A workload is "
+        "The columns are those with declared values, or some of them by --columns; numbers with bounds "
+        "are cut into bins by --bins. A workload is "
         "marginals:2 (all tables of two columns), marginals:0,1,2, or a file with a table a line: "
         "total, marginal A, B, marginals K; # begins a comment. Rows with a value that is not "
         "declared are in no table. Up to 64 tables of up to 15 columns.",
@@ -462,6 +550,9 @@ const brume_command brume_command_tables = {
     BRUME_OPTIONS(BRUME_OPTION(TEXT, "workload", "marginals:K|FILE", "which tables"),
                   BRUME_OPTION(TEXT, "columns", "A,B,...",
                                "of these columns; of all with declared values unless typed"),
+                  BRUME_OPTION(TEXT, "bins", "NAME=N",
+                               "cut a column of numbers with bounds into N bins of equal width",
+                               .repeated = true),
                   BRUME_OPTION(FILE, "output", "FILE.csv",
                                "where to write them; - for standard output, with --json the answer "
                                "as query has it"),
