@@ -334,6 +334,45 @@ static void centre_number_and_sums_cost_their_price(void **state)
     assert_holds(worst(&at, false, 1, true).whole > 1.2);
 }
 
+/* A sum that is scaled down by the rows beyond `most` before its own limit cuts it: nearer to 0
+ * than what the limit leaves, so that the noise for the limit is enough, and as much as the rows
+ * say but for roundings; the same where a unit has no more rows. Rejects: a limit that is raised by
+ * what was scaled down, a sum that turns, and one that is scaled by the values. */
+static void what_is_scaled_down_stays_within_the_limit(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    size_t scaled = 0;
+    for (size_t i = 0; i < UNITS; i++) {
+        brume_bounded_group *groups = NULL;
+        brume_bounder *bounder = take(&units[i], 1, &groups);
+        for (int64_t centre = 0; centre < POINTS; centre++)
+            for (uint64_t limit = 1; limit <= LIMITS; limit++)
+                for (uint64_t most = 1; most <= ROWS; most++) {
+                    brume_total sum = {.kind = BRUME_TOTAL_SUM, .centre = centre},
+                                rows = {.kind = BRUME_TOTAL_ROWS};
+                    brume_total_limit limits[] = {{sum, limit, 0}, {rows, most, 0}};
+                    brume_limited_sum sums[] = {
+                        {.kind = BRUME_MEASURE_DEVIATION, .shift = 10, .spared = 2}};
+                    assert_ok(brume_totals_limit(bounder, limits, 2, 1, NULL, sums, 1, groups, 1,
+                                                 &error));
+                    double got = ldexp((double)groups[0].limited[0], -10);
+                    double whole = (double)all[i].sum[centre][limit];
+                    double count = (double)units[i].count;
+                    bool more = units[i].count > most;
+                    assert_true(fabs(got) <= fabs(whole) && got * whole >= 0);
+                    assert_true(more || got == whole);
+                    if (more) /* a row's sum is a whole number before it is scaled by the limit */
+                        assert_true(fabs(got) >= fabs(whole) * (double)most / count - 1.01);
+                    assert_true(fabs(got) <= (double)limit * fmin(1, (double)most / count) ||
+                                fabs(whole) < (double)limit || !more);
+                    scaled += more && got != whole;
+                }
+        brume_bounder_close(bounder);
+    }
+    assert_true(scaled > UNITS);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -348,6 +387,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_unit_adds_what_the_definition_says),
         cmocka_unit_test(units_add_up),
+        cmocka_unit_test(what_is_scaled_down_stays_within_the_limit),
         cmocka_unit_test(centre_number_and_sums_cost_their_price),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -123,7 +123,8 @@ static void what_a_bar_allows_for_is_not_said_to_be_missing(void **state)
     assert_string_equal(note(mean),
                         "Each patient counts with at most 96 visits; ± allows for what is beyond, "
                         "if nobody has more than 3,072. If fewer than 285 patients have far more "
-                        "visits than 96, nobody can see it; the true value may then lie outside.");
+                        "visits than 96, or many with a mean far from that of others, nobody can "
+                        "see it; the true value may then lie outside.");
     brume_answer_column median = mean;
     median.cut_hidden = NAN;
     median.rank_error_95 = 40;

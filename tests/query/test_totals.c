@@ -143,10 +143,10 @@ static const brume_total_limit limits[] = {{{.kind = BRUME_TOTAL_PRESENCE}, 2, 3
                                            {{.kind = BRUME_TOTAL_VALUES}, 8, 0},
                                            {{.kind = BRUME_TOTAL_SUM}, 24, 0}};
 static const brume_limited_sum sums[SUMS] = {
-    {BRUME_MEASURE_PRESENCE, 0, 0, 0, 9}, {BRUME_MEASURE_ROWS, 0, 0, 1, 9},
-    {BRUME_MEASURE_VALUES, 0, 0, 2, 9},   {BRUME_MEASURE_CENTRED, 0, 0, 2, 9},
-    {BRUME_MEASURE_SQUARES, 0, 50, 2, 9}, {BRUME_MEASURE_DIRECT, 0, 0, 3, 9},
-    {BRUME_MEASURE_HOLDERS, 0, 0, 0, 9}};
+    {BRUME_MEASURE_PRESENCE, 0, 0, 0, 9, 0}, {BRUME_MEASURE_ROWS, 0, 0, 1, 9, 0},
+    {BRUME_MEASURE_VALUES, 0, 0, 2, 9, 0},   {BRUME_MEASURE_CENTRED, 0, 0, 2, 9, 0},
+    {BRUME_MEASURE_SQUARES, 0, 50, 2, 9, 0}, {BRUME_MEASURE_DIRECT, 0, 0, 3, 9, 0},
+    {BRUME_MEASURE_HOLDERS, 0, 0, 0, 9, 0}};
 
 static int64_t expected(const unit_totals *unit, const brume_limited_sum *sum, size_t cell, int p)
 {

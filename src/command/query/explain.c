@@ -234,8 +234,8 @@ static void write_limit(FILE *out, const json_t *explanation, const json_t *one,
     char bars[300], most[300], line[LONGEST_LINE];
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         how = strcmp(words[i][0], chosen) == 0 ? words[i][1] : how;
-    if (!how)
-        return; /* nothing to limit: a unit is counted once */
+    if (!how || strcmp(statistic, "squares") == 0)
+        return; /* nothing to limit: a unit is counted once; or in the units of nothing shown */
     if (earlier)
         how = strcmp(earlier, "noisy") == 0
                   ? "by what earlier queries found; this query looks once more"

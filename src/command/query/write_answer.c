@@ -179,7 +179,9 @@ static void write_statement(brume_table *table, const brume_answer_column *colum
         {"rank", column->rank_error_95}, {"rows", column->count_error_95}, {"gap", column->gap_95}};
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
         if (!isnan(said[i].number)) {
-            brume_table_cell(table, "%s %s", said[i].word, brume_rounded_up(said[i].number).text);
+            char number[2 * sizeof(brume_number_text)];
+            brume_text_group(brume_rounded_up(said[i].number).text, number, sizeof number);
+            brume_table_cell(table, "%s %s", said[i].word, number);
             return;
         }
     brume_table_cell(table, "%s", "");

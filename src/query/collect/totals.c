@@ -684,10 +684,20 @@ brume_status brume_totals_means(const brume_bounder *bounder, const brume_mean_c
 
 /* ---- sums under limits ---- */
 
+/* Nearer to 0, so that what the limit leaves of it is too. */
+static brume_i128 scale_down(brume_i128 entry, const brume_limit_factor *factor)
+{
+    double size = (double)(entry < 0 ? -entry : entry);
+    brume_i128 scaled = (brume_i128)(fmin(size, 0x1p120) * factor->factor);
+    if (!factor->cuts || scaled >= (entry < 0 ? -entry : entry))
+        return entry;
+    return entry < 0 ? -scaled : scaled;
+}
+
 /* What a total adds to one of the sums. */
 static brume_i128 limited(const brume_bounder *bounder, const total *one,
                           const brume_limited_sum *sum, const brume_total_limit *limit, int p,
-                          const brume_limit_factor *factor)
+                          const brume_limit_factor *factor, const brume_limit_factor *spared)
 {
     if (sum->kind == BRUME_MEASURE_UNITS || brume_measure_kind_selects(sum->kind))
         return 0; /* the test of keys was on these; lists are drawn from */
@@ -702,8 +712,9 @@ static brume_i128 limited(const brume_bounder *bounder, const total *one,
                              (brume_i128)sum->half_square * (brume_i128)words[0];
         return brume_limit_follow(squares, factor, sum->shift);
     }
-    return brume_limit_clip(entry_of(bounder, one, &limit->of), factor, limit->limit, sum->shift,
-                            p);
+    brume_i128 entry = entry_of(bounder, one, &limit->of);
+    return brume_limit_clip(spared ? scale_down(entry, spared) : entry, factor, limit->limit,
+                            sum->shift, p);
 }
 
 typedef struct limiting {
@@ -751,9 +762,10 @@ static void limit_shard(void *context, size_t lane, const shard *own)
         if (!is_shown(how->shown, one))
             continue;
         for (size_t k = 0; k < how->sum_count; k++) {
-            size_t j = how->sums[k].limit;
+            size_t j = how->sums[k].limit, spared = how->sums[k].spared;
             to[k] += limited(how->bounder, one, &how->sums[k], &how->limits[j], how->p,
-                             &factors[j * how->units + one->unit]);
+                             &factors[j * how->units + one->unit],
+                             spared ? &factors[(spared - 1) * how->units + one->unit] : NULL);
         }
     }
 }

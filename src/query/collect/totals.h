@@ -54,6 +54,9 @@ typedef struct brume_limited_sum {
     uint64_t half_square; /* SQUARES: subtracted for each value */
     size_t limit;         /* which of the limits */
     int shift;            /* steps of 2^-shift */
+    /* 1 + another of the limits, by whose factor what a unit has is scaled down before its own
+     * limit cuts the rest; 0: none. Not where the engine adds up. */
+    size_t spared;
 } brume_limited_sum;
 
 /* A list of values, each with what it weighs under a limit on the number of them. */

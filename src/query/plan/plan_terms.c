@@ -464,6 +464,70 @@ static void derive_sums(brume_terms *terms)
     }
 }
 
+/* The sum about a centre that a number is scaled down with: where it divides nothing else. */
+static const brume_found_limit *sum_of_number(const brume_terms *terms, size_t measure)
+{
+    const brume_plan *plan = terms->plan;
+    const brume_found_limit *only = NULL;
+    int own = brume_plan_limit_index(plan, measure);
+    if (!plan->measures[measure].divides || plan->measures[measure].of_spread || own < 0)
+        return NULL;
+    for (size_t i = 0; i < plan->limit_count; i++) {
+        if (plan->limits[i].number != &plan->limits[own])
+            continue;
+        if (only)
+            return NULL;
+        only = &terms->limits[i];
+    }
+    return only && only->has_centre && only->known ? only : NULL;
+}
+
+/* The number that such a sum is divided by. */
+static const brume_found_limit *number_of_sum(const brume_terms *terms,
+                                              const brume_found_limit *sum)
+{
+    for (size_t i = 0; i < terms->plan->measure_count; i++)
+        if (sum_of_number(terms, i) == sum)
+            return &terms->limits[sum->of->number - terms->plan->limits];
+    return NULL;
+}
+
+bool brume_terms_scaled_down(const brume_terms *terms, size_t measure, brume_total *of,
+                             uint64_t *limit)
+{
+    int own = brume_plan_limit_index(terms->plan, measure);
+    if (own < 0 || terms->plan->measurements[0].collection.pushed)
+        return false;
+    const brume_found_limit *by = terms->plan->limits[own].number
+                                      ? number_of_sum(terms, &terms->limits[own])
+                                      : sum_of_number(terms, measure);
+    if (!by || by->limit > UINT64_C(1) << 60)
+        return false;
+    *of = brume_found_total(by);
+    *limit = 2 * by->limit;
+    return true;
+}
+
+/* Who has r times the limit of the one, r > 2, loses at most 1 - 2/r of the other, and r - 1 limits
+ * of the one: so for each limit that the one loses at most 0.1716 limits of the other, the largest
+ * (1 - 2/r) / (r - 1). And a row, because numbers are whole. */
+static void allow_for_scaling(brume_terms *terms)
+{
+    brume_total of;
+    uint64_t twice = 0;
+    for (size_t i = 0; i < terms->plan->measure_count; i++) {
+        const brume_found_limit *found = sum_of_number(terms, i);
+        if (!found || !brume_terms_scaled_down(terms, i, &of, &twice))
+            continue;
+        brume_found_limit *sum = &terms->limits[found - terms->limits],
+                          *number = &terms->limits[brume_plan_limit_index(terms->plan, i)];
+        double lost_rows = number->choice.allowance, lost_sum = sum->choice.allowance;
+        double most_rows = (double)number->limit, most_sum = (double)sum->limit;
+        sum->choice.allowance += 0.1716 * most_sum * lost_rows / most_rows;
+        number->choice.allowance += (0.1716 * most_rows + 1) * lost_sum / most_sum;
+    }
+}
+
 static void cap_sums(brume_terms *terms)
 {
     const brume_plan *plan = terms->plan;
@@ -512,6 +576,7 @@ static brume_status make(brume_terms *terms, brume_error *error)
             BRUME_TRY(brume_terms_decide(terms, i, &terms->limits[i], error));
     cap_sums(terms);
     derive_sums(terms);
+    allow_for_scaling(terms);
     follow_numbers(terms);
     apply_limits(terms);
     for (size_t i = 0; i < plan->measurement_count; i++) {

@@ -103,6 +103,13 @@ brume_looks brume_found_looks(const brume_found_limit *limit);
 brume_total brume_found_total(const brume_found_limit *limit);
 double brume_found_reach(const brume_found_limit *limit);
 
+/* Number and sum of a mean about a centre are cut apart, and a unit that is cut in one of them
+ * alone would pull the mean. So each is scaled down where the other is cut by half and more: what a
+ * unit has of the measure is scaled by *limit / the norm of *of where that is more. False: it is
+ * not. */
+bool brume_terms_scaled_down(const brume_terms *terms, size_t measure, brume_total *of,
+                             uint64_t *limit);
+
 /* Does a limit that is to be chosen take the centre that is drawn for the sum beside it? */
 bool brume_terms_shares_centre(const brume_terms *terms, const brume_found_limit *limit);
 

@@ -195,8 +195,9 @@ json_t *brume_terms_limits_to_json(const brume_terms *terms)
     for (size_t i = 0; list && i < plan->limit_count; i++) {
         const brume_found_limit *limit = &terms->limits[i];
         double step = brume_plan_limit_step(plan, limit->of);
-        json_t *one = json_pack("{s:s,s:s}", "statistic", statistics[limit->of->of.kind], "chosen",
-                                brume_limit_source_word(limit->source));
+        json_t *one = json_pack("{s:s,s:s}", "statistic",
+                                limit->of->of.root ? "squares" : statistics[limit->of->of.kind],
+                                "chosen", brume_limit_source_word(limit->source));
         if (limit->known)
             json_object_set_new(one, "limit", json_real(brume_found_value(limit) * step));
         if (brume_found_earlier_word(limit))

@@ -142,6 +142,46 @@ static bool mean_bar(const brume_terms *terms, const brume_plan_aggregate *from,
     return isfinite(width);
 }
 
+/* The same of a spread: of numbers as they are by the looks, and a centre that is the mean. */
+static bool spread_bar(const brume_terms *terms, const brume_plan_aggregate *from, bool root,
+                       brume_bar_range *out)
+{
+    const brume_plan *plan = terms->plan;
+    if (from->second < 0 || from->count < 0 || plan->shape.private_keys)
+        return false;
+    const brume_found_limit *of_sum = brume_terms_measure_limit(terms, (size_t)from->direct);
+    const brume_found_limit *of_squares = brume_terms_measure_limit(terms, (size_t)from->second);
+    const brume_found_limit *number = brume_terms_measure_limit(terms, (size_t)from->count);
+    double rows = looked_sum(number) / terms->groups, step = plan->values[from->value].step;
+    if (!of_sum->has_centre || !of_squares->has_centre || of_squares->capped)
+        return false;
+    brume_noisy_moments sum = {
+        .count = rows,
+        .count_scale = brume_terms_scale(terms, (size_t)from->count, -1),
+        .sum_scale = brume_terms_scale(terms, (size_t)from->direct, -1),
+        .low = (double)of_sum->of->low - (double)of_sum->centre,
+        .high = (double)of_sum->of->high - (double)of_sum->centre,
+        .count_cut = number->choice.allowance,
+        .sum_cut = of_sum->choice.allowance,
+    };
+    brume_noisy_moments squares = sum;
+    squares.sum = looked_sum(of_squares) / terms->groups;
+    squares.sum_scale = brume_terms_scale(terms, (size_t)from->second, -1);
+    squares.low = 0;
+    squares.high = brume_found_reach(of_squares);
+    squares.sum_cut = of_squares->choice.allowance;
+    if (!(rows > brume_too_few(plan->noise, sum.count_scale)) || !(squares.sum > 0))
+        return false;
+    double square_step = plan->values[of_squares->of->of.value].step, at = 0;
+    brume_spread_grid grid = {step, square_step, 0, square_step};
+    brume_interval bar = brume_error_spread(plan->noise, &sum, &squares, &grid, 0.05, &at);
+    double upper = root ? sqrt(bar.upper) : bar.upper, lower = root ? sqrt(bar.lower) : bar.lower;
+    at = root ? sqrt(fmax(0, at)) : at;
+    double width = fmax(upper - at, at - lower);
+    *out = (brume_bar_range){width, width, true, plan->query->key_count > 0 ? rows : 0, 0};
+    return isfinite(width) && at > 0;
+}
+
 static double sum_width(const brume_terms *terms, const brume_plan_aggregate *from, double beta)
 {
     if (from->direct >= 0)
@@ -208,6 +248,12 @@ bool brume_target_bar(const brume_terms *terms, size_t aggregate, brume_bar_rang
         break;
     case BRUME_AGGREGATE_AVG:
         return mean_bar(terms, from, out);
+    case BRUME_AGGREGATE_STDDEV_POP:
+    case BRUME_AGGREGATE_STDDEV_SAMP:
+        return spread_bar(terms, from, true, out);
+    case BRUME_AGGREGATE_VAR_POP:
+    case BRUME_AGGREGATE_VAR_SAMP:
+        return spread_bar(terms, from, false, out);
     default:
         return false;
     }

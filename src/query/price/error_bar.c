@@ -296,6 +296,24 @@ brume_interval brume_error_mean(brume_noise_kind noise, const brume_noisy_moment
                             reach(mean_excess, &of, start, moments->high)};
 }
 
+/* V = E(x - c)^2 - (E x - c)^2. Each mean is outside its interval with half of beta. */
+brume_interval brume_error_spread(brume_noise_kind noise, const brume_noisy_moments *sum,
+                                  const brume_noisy_moments *squares, const brume_spread_grid *grid,
+                                  double beta, double *raw)
+{
+    brume_interval mean = brume_error_mean(noise, sum, beta / 2);
+    brume_interval square = brume_error_mean(noise, squares, beta / 2);
+    double width = (sum->high - sum->low) * grid->step, most = width * width / 4;
+    double lower = (grid->shift + mean.lower - 0.5) * grid->step; /* values are on the grid */
+    double upper = (grid->shift + mean.upper + 0.5) * grid->step;
+    double least = lower <= 0 && upper >= 0 ? 0 : fmin(lower * lower, upper * upper);
+    double greatest = fmax(lower * lower, upper * upper);
+    double at = grid->shift + fmin(fmax(sum->sum / sum->count, sum->low), sum->high);
+    *raw = squares->sum / squares->count * grid->square_step - at * grid->step * at * grid->step;
+    return (brume_interval){fmax(0, square.lower * grid->square_step - grid->rounding - greatest),
+                            fmin(most, square.upper * grid->square_step + grid->rounding - least)};
+}
+
 /* |Q - 2mS + yN| less the width of dQ - 2m dS + y dN, y = k + m^2 - v. */
 static double variance_excess(const void *context, double y)
 {

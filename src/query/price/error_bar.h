@@ -50,6 +50,20 @@ typedef struct brume_noisy_moments {
 brume_interval brume_error_mean(brume_noise_kind noise, const brume_noisy_moments *moments,
                                 double beta);
 
+/* How the squares of a spread about one number belong to its sum about another. */
+typedef struct brume_spread_grid {
+    double step, square_step; /* of x, and of its squares */
+    double shift;    /* what the sum is about less what the squares are about, in steps of x */
+    double rounding; /* the mean of the squares may be so far off because values are on a grid */
+} brume_spread_grid;
+
+/* The population variance of x, in its own units, by the noisy sums of x less a number and of the
+ * squares of x less another, each with a limit of its own: *raw, which may be below 0, and the
+ * interval, within [0, (high-low)^2/4], of all rows. Empty (lower > upper): a draw far outside. */
+brume_interval brume_error_spread(brume_noise_kind noise, const brume_noisy_moments *sum,
+                                  const brume_noisy_moments *squares, const brume_spread_grid *grid,
+                                  double beta, double *raw);
+
 /* Interval of the population variance of x, within [0, (high-low)^2/4]. */
 brume_interval brume_error_variance(brume_noise_kind noise, const brume_noisy_moments *moments,
                                     double beta);

@@ -606,7 +606,8 @@ static brume_status sum_up(const brume_terms *terms, brume_collected *collected,
                            brume_error *error)
 {
     const brume_plan *plan = terms->plan;
-    brume_total_limit *limits = calloc(plan->limit_count + 1, sizeof *limits);
+    brume_total_limit *limits = calloc(plan->limit_count + plan->measure_count + 1, sizeof *limits);
+    size_t limit_count = plan->limit_count;
     brume_limited_sum *sums = calloc(plan->measure_count + 1, sizeof *sums);
     brume_limited_list *lists = calloc(plan->measure_count + 1, sizeof *lists);
     brume_status status = limits && sums && lists ? BRUME_OK : brume_no_memory(error, "the limits");
@@ -621,10 +622,15 @@ static brume_status sum_up(const brume_terms *terms, brume_collected *collected,
             sums[i].half_square = brume_measure_half_square(measure);
         if (plan->measure_limit[i] >= 0)
             sums[i].limit = (size_t)(brume_terms_measure_limit(terms, i) - terms->limits);
+        brume_total_limit by = {.limit = 0};
+        if (!brume_terms_scaled_down(terms, i, &by.of, &by.limit))
+            continue;
+        limits[limit_count++] = by;
+        sums[i].spared = limit_count;
     }
     if (status == BRUME_OK)
-        status = brume_collected_limit(collected, limits, plan->limit_count, plan->norm, shown,
-                                       sums, plan->measure_count, error);
+        status = brume_collected_limit(collected, limits, limit_count, plan->norm, shown, sums,
+                                       plan->measure_count, error);
     if (status == BRUME_OK)
         status =
             brume_collected_list(collected, limits, shown, lists, find_lists(plan, lists), error);
@@ -652,7 +658,7 @@ static const char *word_of(const brume_plan_limit *limit)
                                         [BRUME_TOTAL_ROWS] = "rows",
                                         [BRUME_TOTAL_VALUES] = "values",
                                         [BRUME_TOTAL_SUM] = "sum"};
-    return limit->of.root   ? "sum of squares"
+    return limit->of.root   ? "squares of deviations"
            : limit->centred ? "sum of deviations"
                             : words[limit->of.kind];
 }

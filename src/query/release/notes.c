@@ -139,7 +139,8 @@ static void write_hidden(FILE *out, const brume_answer_column *column, const bru
     else
         fprintf(out, "%smore%s%s than %s", far, *noun ? " " : "", noun,
                 exactly(column->limit).text);
-    if (column->cut_in_bar && !(column->limit <= 1) && isfinite(column->error_95))
+    if (column->cut_in_bar && !(column->limit <= 1) && isnan(column->rank_error_95) &&
+        isnan(column->count_error_95))
         fputs(", or many with a mean far from that of others", out); /* their distances are cut */
     if (column->cut_in_bar)
         fputs(", nobody can see it; the true value may then lie outside", out);
@@ -326,12 +327,28 @@ typedef enum note_kind {
     NOTE_KINDS
 } note_kind;
 
+/* Is every cell too few, and not even an interval or a number for those who add up? Then there is
+ * nothing that limits or bounds could have moved. */
+static bool shows_nothing(const brume_query_answer *answer, size_t column)
+{
+    for (size_t row = 0; row < answer->row_count; row++) {
+        size_t cell = row * answer->column_count + column;
+        if (!answer->too_few || !answer->too_few[cell] ||
+            answer->values[cell].kind != BRUME_VALUE_NULL ||
+            brume_query_answer_interval(answer, cell))
+            return false;
+    }
+    return answer->row_count > 0;
+}
+
 /* The note of a column without its full stop, "" for none; NULL: no memory. */
 static char *note_of(const brume_query_answer *answer, size_t index, note_kind kind)
 {
     const brume_answer_column *column = &answer->columns[index];
     char *text = NULL;
     size_t length = 0;
+    if (shows_nothing(answer, index) && !column->limit_not_found && !column->cut_not_known)
+        return strdup("");
     FILE *out = open_memstream(&text, &length);
     if (!out)
         return NULL;

@@ -109,25 +109,29 @@ static brume_status fill_row(brume_answer_table *all, size_t group, brume_answer
 }
 
 /* Is what is shown a mean of, or divided by, a number that may be nothing but noise, or a share
- * that may be any? Then the cell says so, in place of a value far from all that is possible. */
+ * that may be any? Then the cell says so, in place of a value far from all that is possible. With
+ * beta as in its bar, so that what is shown has one. */
 static bool has_too_few(const brume_answer_table *all, const brume_answer_row *row,
-                        const brume_formula *formula)
+                        const brume_formula *formula, double beta)
 {
     if (formula->kind == BRUME_FORMULA_AGGREGATE) {
         brume_present_source source = {all->terms, all->drawn, all->modes};
         return brume_present_show(&source, formula->index, row->group, whole_beta).too_few;
     }
-    brume_interval_source from = {all, row, whole_beta, NULL};
+    brume_interval_source from = {all, row, beta, NULL};
     brume_interval bar;
     double whole = 1;
+    if (brume_present_is_fraction(formula, all->plan, &whole) &&
+        brume_present_interval(formula, &from, &bar) && bar.lower <= 0 && bar.upper >= whole)
+        return true;
     if (brume_present_is_share(formula, all->plan, &whole))
-        return brume_present_interval(formula, &from, &bar) && bar.lower <= 0 && bar.upper >= whole;
+        return false;
     if (formula->kind == BRUME_FORMULA_DIVIDE &&
         brume_formula_count_aggregates(formula->arguments[1]) > 0 &&
         brume_present_interval(formula->arguments[1], &from, &bar) && bar.lower <= 0)
         return true;
     for (size_t i = 0; i < formula->argument_count; i++)
-        if (has_too_few(all, row, formula->arguments[i]))
+        if (has_too_few(all, row, formula->arguments[i], beta))
             return true;
     return false;
 }
@@ -147,7 +151,8 @@ static brume_status fill_outputs(brume_answer_table *all, brume_error *error)
             row->cuts[i] = NAN;
             row->too_few[i] =
                 (value.kind == BRUME_VALUE_NUMBER || value.kind == BRUME_VALUE_NULL) &&
-                has_too_few(all, row, shown);
+                has_too_few(all, row, shown,
+                            whole_beta / fmax(1, (double)brume_formula_count_aggregates(shown)));
             if (row->too_few[i]) {
                 row->outputs[i] = (brume_value){.kind = BRUME_VALUE_NULL};
                 row->errors[i] = NAN;
@@ -276,7 +281,7 @@ static brume_status flag_small(const brume_answer_table *all, brume_query_answer
         const brume_formula *shown = all->plan->query->outputs[cell % columns].value;
         double bar = brume_query_answer_bar(answer, cell), whole = 1;
         if (answer->columns[cell % columns].side == BRUME_SIDE_EITHER &&
-            !brume_present_is_share(shown, all->plan, &whole))
+            !brume_present_is_fraction(shown, all->plan, &whole))
             continue;
         if (answer->values[cell].kind == BRUME_VALUE_NUMBER && bar > 0 &&
             fabs(answer->values[cell].number) <= bar)

@@ -102,6 +102,27 @@ bool brume_present_is_share(const brume_formula *formula, const brume_plan *plan
            brume_formula_equal(part, divisor->arguments[0]);
 }
 
+/* The rows in which something is not NULL, over all rows; units likewise. */
+static bool is_part_of_all(const brume_formula *formula, const brume_plan *plan, double *whole)
+{
+    if (formula->kind != BRUME_FORMULA_DIVIDE)
+        return false;
+    const brume_formula *part = without_factor(formula->arguments[0], whole),
+                        *all = divisor_of(formula);
+    if (!part || part->kind != BRUME_FORMULA_AGGREGATE || all->kind != BRUME_FORMULA_AGGREGATE)
+        return false;
+    const brume_aggregate *of = &plan->query->aggregates[part->index],
+                          *over = &plan->query->aggregates[all->index];
+    return (of->kind == BRUME_AGGREGATE_COUNT && over->kind == BRUME_AGGREGATE_COUNT_ROWS) ||
+           (of->kind == BRUME_AGGREGATE_COUNT_UNITS && over->kind == BRUME_AGGREGATE_COUNT_UNITS &&
+            !over->argument);
+}
+
+bool brume_present_is_fraction(const brume_formula *formula, const brume_plan *plan, double *whole)
+{
+    return brume_present_is_share(formula, plan, whole) || is_part_of_all(formula, plan, whole);
+}
+
 /* a / (a + r) grows with a and falls with r, what the other rows add up to. */
 static bool of_share(const brume_formula *formula, const brume_interval_source *from, double whole,
                      brume_interval *out)
@@ -250,5 +271,9 @@ bool brume_present_interval(const brume_formula *formula, const brume_interval_s
     for (size_t i = 0; i < formula->argument_count; i++)
         if (!brume_present_interval(formula->arguments[i], from, &part[i]))
             return false;
-    return of_arithmetic(formula, part, out);
+    if (!of_arithmetic(formula, part, out))
+        return false;
+    if (is_part_of_all(formula, from->all->plan, &whole)) /* whatever the noise did to the two */
+        *out = (brume_interval){fmin(fmax(out->lower, 0), whole), fmax(fmin(out->upper, whole), 0)};
+    return true;
 }

@@ -79,6 +79,10 @@ bool brume_present_interval(const brume_formula *formula, const brume_interval_s
  * it up? Then it is between 0 and `whole`, whatever the noise. */
 bool brume_present_is_share(const brume_formula *formula, const brume_plan *plan, double *whole);
 
+/* Is it that, or a count of some rows over the count of all of them, so that it is within [0,
+ * whole]? */
+bool brume_present_is_fraction(const brume_formula *formula, const brume_plan *plan, double *whole);
+
 /* Half-width at 95 % of an output in a row, around the value that is shown there; NaN: none. `cut`
  * is for the half-width of noise and cut together; NULL: of the noise alone. The windows of the
  * output must have been bounded with the same `cut`. */

@@ -282,8 +282,7 @@ static double rounding_of_squares(const brume_plan *plan, const brume_plan_aggre
     return step + (rounds ? fabs((double)squares->centre) * value->step * value->step : 0);
 }
 
-/* The mean of the squares less the square of the mean, from two sums with a limit each. Each mean
- * is outside its interval with half of beta. */
+/* The mean of the squares less the square of the mean, from two sums with a limit each. */
 static brume_shown show_spread(const brume_terms *terms, const brume_drawn *drawn,
                                const brume_plan_aggregate *from, brume_aggregate_kind kind,
                                size_t group, double beta)
@@ -303,21 +302,15 @@ static brume_shown show_spread(const brume_terms *terms, const brume_drawn *draw
         second.low = 0;
         second.high = brume_found_reach(of_squares);
     }
-    brume_interval mean = brume_error_mean(plan->noise, &first, beta / 2);
-    brume_interval square = brume_error_mean(plan->noise, &second, beta / 2);
-    double width = (first.high - first.low) * step, most = width * width / 4;
-    double lower = (centre + mean.lower - 0.5) * step; /* values are rounded to the grid */
-    double upper = (centre + mean.upper + 0.5) * step;
-    double least = lower <= 0 && upper >= 0 ? 0 : fmin(lower * lower, upper * upper);
+    brume_spread_grid grid = {.step = step,
+                              .square_step = second_step,
+                              .shift = centre,
+                              .rounding = rounding_of_squares(plan, from, of_squares)};
+    double raw = 0, width = (first.high - first.low) * step;
     double factor = sample_factor(kind, first.count);
-    double rounding = rounding_of_squares(plan, from, of_squares);
-    brume_interval bar = {
-        fmax(0, square.lower * second_step - rounding - fmax(lower * lower, upper * upper)),
-        fmin(most, square.upper * second_step + rounding - least)};
-    if (!(bar.lower <= bar.upper) || is_everything(&first, bar, 0, most))
+    brume_interval bar = brume_error_spread(plan->noise, &first, &second, &grid, beta, &raw);
+    if (!(bar.lower <= bar.upper) || is_everything(&first, bar, 0, width * width / 4))
         return too_few();
-    double at = (centre + fmin(fmax(first.sum / first.count, first.low), first.high)) * step;
-    double raw = second.sum / second.count * second_step - at * at;
     if (!(raw > 0) && bar.lower <= 0 && first.count_scale > 0) /* noise is all one would see */
         return too_few_within(spread_of(kind, 0, (brume_interval){0, bar.upper * factor}).interval);
     return spread_of(kind, fmin(fmax(raw, bar.lower), bar.upper) * factor,
