@@ -390,7 +390,7 @@ class AskView {
     if (plans.length > 1) clear(this.bars, plans.map((one, at) => basketItem(one, this.columns([one]).map((column) => this.errorItem(column)), () => this.takeOut(plans, at))));
     else if (list.length) clear(this.bars, list.map((one) => this.errorItem(one)));
     else clear(this.bars, h("li", { class: "hint" }, this.plan ? this.plan.public ? "Public tables only: the answer is exact and free." : "It is computed from recorded answers, for nothing; its bars come with it." : "The error bar of every column appears here as soon as the question can be read."));
-    this.groups.textContent = plans.length === 1 ? [list.some((one) => one.open) ? limitText() : "", groupsText(this.plan)].filter(Boolean).join(" ") : "";
+    this.groups.textContent = plans.length === 1 ? [list.some((one) => one.open) ? limitText(this.plan.words) : "", groupsText(this.plan)].filter(Boolean).join(" ") : "";
     this.groups.hidden = !this.groups.textContent;
   }
 

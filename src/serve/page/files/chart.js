@@ -48,6 +48,7 @@ function endsOf({ value, error, ends, least = -Infinity }) {
 
 /** A point and its error in words. */
 function said(point) {
+  if (point.few) return point.error === null ? point.text : `${point.text}, at most ${errorText(point.error)} off`;
   if (point.ends) return `${valueText(point.value)}, from ${valueText(point.ends[0])} to ${valueText(point.ends[1])}`;
   return `${valueText(point.value, point.error)}${point.error === null ? "" : ` plus or minus ${errorText(point.error)}`}`;
 }
@@ -82,7 +83,7 @@ function rowParts(row, middle, { left, x }, dim) {
       parts.push(s("path", { class: style, fill: "none", d: `M${a} ${middle}H${b}M${a} ${middle - 5}v10M${b} ${middle - 5}v10` }));
   }
   const end = Math.max(x(ends ? ends[1] : row.value), x(0));
-  return [...parts, s("text", { x: end + 8, y: middle + 4.5 }, valueText(row.value, row.error))];
+  return [...parts, s("text", { x: end + 8, y: middle + 4.5, class: row.few ? "soft" : null }, row.few ? row.text : valueText(row.value, row.error))];
 }
 
 /** A figure of one value column: rows are {label, value, error (null: none), text}, where `text` stands for a value that is

@@ -31,11 +31,16 @@ function isTotal(answer, row, column) {
   return Boolean(answer.rows_total && answer.rows_total[row][column]);
 }
 
+/** Is the cell noise alone, or so small that it may be? A count keeps its number, for programs. */
+function isTooFew(answer, row, column) {
+  return Boolean(answer.rows_too_few && answer.rows_too_few[row][column]);
+}
+
 /** A cell without its error: a month as 2024-01, the total of a margin, a value of too few people. */
 function cellText(answer, row, column) {
   const about = answer.columns[column], value = answer.rows[row][column];
   if (isTotal(answer, row, column)) return "total";
-  if (answer.rows_too_few && answer.rows_too_few[row][column]) return "too few";
+  if (isTooFew(answer, row, column)) return "too few";
   if (about.role !== "key") return valueText(value, errorOf(answer, row, column));
   if (typeof value === "number") return String(value);
   if (typeof value !== "string" || !about.period) return valueText(value);
@@ -67,7 +72,7 @@ function keysOf(answer) {
 
 function valuesOf(answer) {
   return answer.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => column.role !== "key" &&
-    answer.rows.some((row) => typeof row[at] === "number"));
+    answer.rows.some((row, number) => typeof row[at] === "number" || (answer.rows.length < 2 && isTooFew(answer, number, at))));
 }
 
 /** Rows of two keys as {along, across, cell(a, b): the number of a row, or undefined}; null: they are no such table. */
@@ -91,7 +96,7 @@ function largest(series) {
 
 function chartOf(answer, keys, cross, { column, at }, dim) {
   const least = column.true_if_cut === "higher" || column.clamp_low >= 0 ? 0 : undefined; // counts; of values that are not below 0
-  const point = (row) => (row === undefined ? null : { value: answer.rows[row][at], error: errorOf(answer, row, at), ends: endsOf(answer, row, at), least, text: cellText(answer, row, at) });
+  const point = (row) => (row === undefined ? null : { value: answer.rows[row][at], error: errorOf(answer, row, at), ends: endsOf(answer, row, at), least, few: isTooFew(answer, row, at), text: cellText(answer, row, at) });
   const [key] = keys;
   const time = cross ? cross.along.time : keys.length === 1 && key.time;
   const along = cross ? cross.along : key;
@@ -123,7 +128,7 @@ export function charts(answer, dim) {
   const values = valuesOf(answer);
   if (answer.rows.length < 2)
     return h("div", { class: "one" }, values.map(({ column, at }) => h("div", {}, h("code", { class: "soft" }, column.name),
-      h("b", {}, valueText(answer.rows[0] && answer.rows[0][at], answer.rows[0] && errorOf(answer, 0, at))),
+      h("b", {}, answer.rows.length ? cellText(answer, 0, at) : valueText(null)),
       h("span", { class: "soft number" }, barText(answer, column, at)))));
   const keys = keysOf(answer);
   const cross = crossOf(answer, keys);
@@ -134,10 +139,11 @@ export function charts(answer, dim) {
 function inCell(answer, row, at, said = false) {
   const value = answer.rows[row][at];
   const error = errorOf(answer, row, at);
-  if (value === null) return cellText(answer, row, at);
+  const text = cellText(answer, row, at);
   const interval = intervalText(answer, row, at);
-  if (interval) return [valueText(value), " ", h("span", { class: "pm" }, `(${interval})`)];
-  return [valueText(value, error), error === null || said ? null : [" ", h("span", { class: "pm" }, h("span", { "aria-hidden": "true" }, "±"), h("span", { class: "unseen" }, "plus or minus"), ` ${errorText(error)}`)]];
+  if (interval) return [text, " ", h("span", { class: "pm" }, `(${interval})`)];
+  if (value === null) return text;
+  return [text, error === null || said ? null : [" ", h("span", { class: "pm" }, h("span", { "aria-hidden": "true" }, "±"), h("span", { class: "unseen" }, "plus or minus"), ` ${errorText(error)}`)]];
 }
 
 function scrolled(label, ...table) {
@@ -148,7 +154,7 @@ function rowsTable(answer) {
   const cell = (row, at) => {
     const value = answer.rows[row][at];
     if (answer.columns[at].role === "key") return h(at === 0 ? "th" : "td", { ...(at === 0 ? { scope: "row" } : {}), class: TIME.test(value) ? "whole-word" : "" }, cellText(answer, row, at));
-    return h("td", { class: value === null ? "number null" : "number" }, inCell(answer, row, at));
+    return h("td", { class: value === null || isTooFew(answer, row, at) ? "number null" : "number" }, inCell(answer, row, at));
   };
   return scrolled("Answer as a table",
     h("caption", { class: "unseen" }, "Each value with its error bar: in 95 of 100 draws the noise moves it by no more than that."),
@@ -163,7 +169,7 @@ function crossTable(answer, { along, across, cell }, { column, at }) {
   return [h("h3", { class: "above" }, h("code", {}, column.name), h("span", { class: "soft" }, common === null ? (typeof column.rank_error_95 === "number" ? " 95 %" : " ± 95 %") : `, each ± ${errorText(common)} (95 %)`)), scrolled(`${column.name} by ${answer.columns[along.at].name} and ${answer.columns[across.at].name}`,
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, answer.columns[along.at].name), across.values.map((value) => h("th", { scope: "col", class: "number" }, across.text(value))))),
     h("tbody", {}, along.values.map((value) => h("tr", {}, h("th", { scope: "row", class: along.time ? "whole-word" : "" }, along.text(value)),
-      across.values.map((other) => cell(value, other)).map((row) => h("td", { class: row !== undefined && answer.rows[row][at] === null ? "number null" : "number" }, row === undefined ? "–" : inCell(answer, row, at, common !== null)))))))];
+      across.values.map((other) => cell(value, other)).map((row) => h("td", { class: row !== undefined && (answer.rows[row][at] === null || isTooFew(answer, row, at)) ? "number null" : "number" }, row === undefined ? "–" : inCell(answer, row, at, common !== null)))))))];
 }
 
 /** The answer as a table; of two keys a table of both for every value, with all rows below. */

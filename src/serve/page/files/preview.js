@@ -98,6 +98,6 @@ export function groupsText(plan) {
 }
 
 /** Why an error is a range, in one sentence. */
-export function limitText() {
-  return `A range is for 1 to ${PLAUSIBLE} rows of one person, or up to the owner's ceiling. How many there are is looked up privately, for a part of the price; where some have more, the bar is longer. “More settings” buys that look alone, and the bars are then known.`;
+export function limitText({ unit = "person", rows = "rows" } = {}) {
+  return `A range is for 1 to ${PLAUSIBLE} ${rows} of one ${unit}, or up to the owner's ceiling. How many there are is looked up privately, for a part of the price; where some have more, the bar is longer. “More settings” buys that look alone, and the bars are then known.`;
 }
