@@ -1,4 +1,4 @@
-/* libpq, loaded when a PostgreSQL source is first used: it brings two dozen libraries along, which
+/* libpq, loaded when a PostgreSQL server is first used: it brings two dozen libraries along, which
  * every command would wait for.
  *
  * A file that calls libpq includes this in place of <libpq-fe.h>, and calls nothing of it before
@@ -25,6 +25,7 @@ BRUME_MUST_USE brume_status brume_libpq_load(brume_error *error);
 /* clang-format off */
 #define PQcancel            brume_libpq.PQcancel
 #define PQclear             brume_libpq.PQclear
+#define PQcmdStatus         brume_libpq.PQcmdStatus
 #define PQconnectdbParams   brume_libpq.PQconnectdbParams
 #define PQconninfoFree      brume_libpq.PQconninfoFree
 #define PQconninfoParse     brume_libpq.PQconninfoParse

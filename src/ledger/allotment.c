@@ -63,10 +63,10 @@ brume_status brume_ledger_allotment(brume_ledger *ledger, const char *user, cons
         *has = false;
         return BRUME_OK;
     }
-    BRUME_TRY(
-        brume_store_prepare(ledger, &statement, error,
-                            "SELECT filter, last FROM allotment WHERE user = ?1 AND dataset = ?2",
-                            "tt", user, dataset));
+    BRUME_TRY(brume_store_prepare(
+        ledger, &statement, error,
+        "SELECT filter, last FROM allotment WHERE \"user\" = ?1 AND dataset = ?2", "tt", user,
+        dataset));
     brume_status status = brume_store_step(ledger, statement, &found, error);
     if (status == BRUME_OK && found) {
         snprintf(state, sizeof state, "%s", brume_store_text(statement, 0));
@@ -130,8 +130,8 @@ brume_status brume_allotment_store(brume_ledger *ledger, const char *user, const
 {
     return brume_store_execute(
         ledger, error,
-        "INSERT INTO allotment(user, dataset, filter, last) VALUES(?1,?2,?3,?4) "
-        "ON CONFLICT(user, dataset) DO UPDATE SET filter=?3, last=?4",
+        "INSERT INTO allotment(\"user\", dataset, filter, last) VALUES(?1,?2,?3,?4) "
+        "ON CONFLICT(\"user\", dataset) DO UPDATE SET filter=?3, last=?4",
         "ttti", user, dataset, state, (int64_t)id);
 }
 

@@ -105,6 +105,11 @@ static void remove_copy(const char *path)
 brume_status brume_ledger_backup(brume_ledger *ledger, const char *path,
                                  brume_ledger_report *report, brume_error *error)
 {
+    if (ledger->engine->is_server)
+        return brume_fail(error, BRUME_EUNSUPPORTED,
+                          "back it up as any database of that server (pg_dump, pg_basebackup), or "
+                          "copy it to a file: 'brume ledger copy --to FILE'",
+                          "the ledger is in a PostgreSQL database");
     BRUME_TRY(make_file(path, error));
     brume_status status = copy_pages(ledger, path, error);
     if (status == BRUME_OK)

@@ -151,11 +151,11 @@ static brume_status digest_tables(brume_ledger *ledger, char digest[BRUME_DIGEST
     if (ledger->schema < 4)
         return BRUME_OK;
     BRUME_TRY(digest_rows(
-        ledger, "SELECT name, role, expires, issued, changed, state FROM user ORDER BY name",
+        ledger, "SELECT name, role, expires, issued, changed, state FROM \"user\" ORDER BY name",
         digest, error));
     BRUME_TRY(digest_rows(
-        ledger, "SELECT user, dataset, filter, last FROM allotment ORDER BY user, dataset", digest,
-        error));
+        ledger, "SELECT \"user\", dataset, filter, last FROM allotment ORDER BY \"user\", dataset",
+        digest, error));
     if (ledger->schema < 5)
         return BRUME_OK;
     BRUME_TRY(digest_rows(ledger,
@@ -166,11 +166,36 @@ static brume_status digest_tables(brume_ledger *ledger, char digest[BRUME_DIGEST
     return digest_rows(ledger, "SELECT name, stated FROM project ORDER BY name", digest, error);
 }
 
+brume_status brume_journal_has_moved(brume_ledger *ledger, bool *moved, brume_error *error)
+{
+    brume_statement *statement = NULL;
+    bool row = false;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT kind FROM journal ORDER BY id DESC LIMIT 1", ""));
+    brume_status status = brume_store_step(ledger, statement, &row, error);
+    *moved = row && strcmp(brume_store_text(statement, 0), "move") == 0;
+    brume_store_finish(statement);
+    return status;
+}
+
+/* Two ledgers with one journal would spend a budget twice. */
+static brume_status check_here(brume_ledger *ledger, const char *kind, brume_error *error)
+{
+    bool moved = false;
+    BRUME_TRY(brume_journal_has_moved(ledger, &moved, error));
+    return !moved || strcmp(kind, "arrive") == 0
+               ? BRUME_OK
+               : brume_fail(error, BRUME_EPOLICY, "name the place that it was moved to",
+                            "this ledger was moved: it can be read, and not charged");
+}
+
 brume_status brume_journal_append(brume_ledger *ledger, const char *kind, json_t *body,
                                   brume_error *error)
 {
     char digest[BRUME_DIGEST_TEXT];
-    brume_status status = digest_tables(ledger, digest, error);
+    brume_status status = check_here(ledger, kind, error);
+    if (status == BRUME_OK)
+        status = digest_tables(ledger, digest, error);
     if (status != BRUME_OK) {
         json_decref(body);
         return status;

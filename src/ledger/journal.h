@@ -62,6 +62,10 @@ typedef struct brume_journal_row {
     const char *time, *kind, *body, *hash; /* valid until the next step */
 } brume_journal_row;
 
+/* Is the newest row the one that ends this ledger, because it was moved (copy.c)? */
+BRUME_MUST_USE brume_status brume_journal_has_moved(brume_ledger *ledger, bool *moved,
+                                                    brume_error *error);
+
 /* Rows from `first` on, in order: prepare, then step until *row is false, then brume_store_finish.
  */
 BRUME_MUST_USE brume_status brume_journal_read(brume_ledger *ledger, uint64_t first,

@@ -62,6 +62,7 @@ typedef enum brume_ledger_mode {
     BRUME_LEDGER_CREATE, /* open for writing, make the file if there is none */
     BRUME_LEDGER_WRITE,  /* open for writing; no file: BRUME_ESOURCE */
     BRUME_LEDGER_READ,   /* open for reading only */
+    BRUME_LEDGER_EMPTY,  /* make one without a row for brume_ledger_copy; EPOLICY if one is there */
 } brume_ledger_mode;
 
 /* Open the ledger at `path`; close it with brume_ledger_close. A newer schema is refused; an older
@@ -72,6 +73,15 @@ typedef enum brume_ledger_mode {
 BRUME_MUST_USE brume_status brume_ledger_open(const char *path, brume_ledger_mode mode,
                                               brume_ledger **out, brume_error *error);
 void brume_ledger_close(brume_ledger *ledger);
+
+/* Is this a database's URL and not the path of a file? */
+bool brume_ledger_is_on_a_server(const char *place);
+
+/* The statements that make the tables of a ledger in a PostgreSQL database, for who may make them;
+ * and, where `role` is not NULL, grant that role what brume needs: it adds
+ * to the journal, and cannot change or remove a row of it. The caller frees *out. */
+BRUME_MUST_USE brume_status brume_ledger_install_sql(const char *role, char **out,
+                                                     brume_error *error);
 
 /* ---- datasets ---- */
 
@@ -378,6 +388,13 @@ BRUME_MUST_USE brume_status brume_ledger_verify_against(brume_ledger *ledger, co
  * EPOLICY if there is something at `path` already; EDISK; EDAMAGED. */
 BRUME_MUST_USE brume_status brume_ledger_backup(brume_ledger *ledger, const char *path,
                                                 brume_ledger_report *report, brume_error *error);
+
+/* Move the ledger at `from` to `to`, another file or a database that has none. What was at `from`
+ * can be read, and not charged any more; every row and hash is the same at both. `again`: it was
+ * moved before, and what arrived is lost. EPOLICY: there is a ledger at `to`, a stream is open, or
+ * it was moved before. After any later error nothing can be charged until it is moved again. */
+BRUME_MUST_USE brume_status brume_ledger_copy(const char *from, const char *to, bool again,
+                                              brume_ledger_report *report, brume_error *error);
 
 /* The whole journal as JSON: {"format","version","rows":[{"id","time","kind","body","hash"}]}. A
  * third party can recompute the chain and re-account every charge from it. With `texts` the row of

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "ledger/journal.h"
 #include "ledger/mark.h"
+#include "ledger/postgres.h"
 #include "ledger/store.h"
 #include "ledger/user_row.h"
 #include "ledger/verify.h"
@@ -157,12 +158,6 @@ static brume_status add_objects(brume_ledger *ledger, int from, const char *doin
                                   "answer_key, committed, '', body FROM answer_before; "
                                   "DROP TABLE answer_before",
                                   doing, error));
-    if (from < 2)
-        BRUME_TRY(brume_mark_make_key(ledger, error));
-    if (from < 4)
-        BRUME_TRY(brume_secret_draw(ledger, BRUME_DECOY_KEY, error));
-    if (from < 5)
-        BRUME_TRY(brume_secret_draw(ledger, BRUME_ANSWER_SECRET, error));
     char pragma[96];
     snprintf(pragma, sizeof pragma, "PRAGMA application_id=%d; PRAGMA user_version=%d",
              BRUME_LEDGER_APPLICATION, BRUME_LEDGER_SCHEMA);
@@ -170,11 +165,15 @@ static brume_status add_objects(brume_ledger *ledger, int from, const char *doin
     return brume_store_run(ledger, pragma, doing, error);
 }
 
-/* Make an empty file a ledger, inside the current write transaction. */
-static brume_status schema_create(brume_ledger *ledger, brume_error *error)
+brume_status brume_store_add_keys(brume_ledger *ledger, int from, brume_error *error)
 {
-    BRUME_TRY(add_objects(ledger, 0, "making the ledger", error));
-    return brume_journal_append(ledger, "create", json_object(), error);
+    if (from < 2)
+        BRUME_TRY(brume_mark_make_key(ledger, error));
+    if (from < 4)
+        BRUME_TRY(brume_secret_draw(ledger, BRUME_DECOY_KEY, error));
+    if (from < 5)
+        BRUME_TRY(brume_secret_draw(ledger, BRUME_ANSWER_SECRET, error));
+    return from == 0 ? brume_journal_append(ledger, "create", json_object(), error) : BRUME_OK;
 }
 
 static brume_status mark_path(brume_ledger *ledger, const char *dataset, const char *path,
@@ -223,6 +222,8 @@ static brume_status schema_migrate(brume_ledger *ledger, brume_error *error)
     int from = ledger->schema;
     BRUME_TRY(brume_verify_now(ledger, &before, error));
     brume_status status = add_objects(ledger, from, "migrating the ledger", error);
+    if (status == BRUME_OK)
+        status = brume_store_add_keys(ledger, from, error);
     if (status == BRUME_OK && from < 2)
         status = mark_old_sources(ledger, error);
     if (status == BRUME_OK && from < 3)
@@ -295,12 +296,15 @@ static brume_status check_identity(brume_ledger *ledger, bool create, bool *empt
 
 /* Inside a write transaction if the ledger is writable: of two processes that make or migrate a
  * ledger one does it and the other finds it done. Reading leaves an older schema as it is. */
-static brume_status check_or_create(brume_ledger *ledger, bool create, brume_error *error)
+static brume_status check_or_create(brume_ledger *ledger, brume_ledger_mode mode,
+                                    brume_error *error)
 {
-    bool empty = false;
+    bool empty = false, create = mode == BRUME_LEDGER_CREATE || mode == BRUME_LEDGER_EMPTY;
     BRUME_TRY(check_identity(ledger, create, &empty, error));
-    if (empty)
-        return schema_create(ledger, error);
+    if (empty) {
+        BRUME_TRY(add_objects(ledger, 0, "making the ledger", error));
+        return mode == BRUME_LEDGER_EMPTY ? BRUME_OK : brume_store_add_keys(ledger, 0, error);
+    }
     BRUME_TRY(schema_check(ledger, error));
     if (ledger->writable && ledger->schema < BRUME_LEDGER_SCHEMA)
         return schema_migrate(ledger, error);
@@ -331,8 +335,20 @@ static brume_status use_log(brume_ledger *ledger, brume_error *error)
     }
 }
 
+/* Older SQLite has no octet_length, and PostgreSQL no cast to BLOB. */
+static void octet_length(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    if (sqlite3_value_type(values[0]) != SQLITE_NULL)
+        sqlite3_result_int64(context, sqlite3_value_bytes(values[0]));
+}
+
 static brume_status configure(brume_ledger *ledger, brume_error *error)
 {
+    if (sqlite3_create_function(ledger->store, "octet_length", 1,
+                                SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, octet_length, NULL,
+                                NULL) != SQLITE_OK)
+        return brume_sqlite_fail(ledger->store, "opening the ledger", error);
     sqlite3_busy_timeout(ledger->store, BRUME_STORE_BUSY_MILLISECONDS);
     (void)sqlite3_db_config(ledger->store, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(ledger->store, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -354,7 +370,7 @@ static brume_status prepare_file(const char *path, brume_ledger_mode mode, brume
         return brume_fail(error, BRUME_EDAMAGED, "name another file with --ledger",
                           "'%s' is not a file", path);
     }
-    if (mode != BRUME_LEDGER_CREATE)
+    if (mode != BRUME_LEDGER_CREATE && mode != BRUME_LEDGER_EMPTY)
         return brume_fail(error, BRUME_ESOURCE,
                           "register a dataset first, or name the ledger with --ledger",
                           "no ledger at '%s'", path);
@@ -390,7 +406,7 @@ static brume_status open_file(const char *path, brume_ledger_mode mode, brume_le
     sqlite3_busy_timeout(ledger->store, BRUME_STORE_BUSY_MILLISECONDS);
     if (!(ledger->place = strdup(sqlite3_db_filename(ledger->store, "main"))))
         return brume_fail(error, BRUME_EMEMORY, NULL, "opening the ledger: out of memory");
-    bool create = mode == BRUME_LEDGER_CREATE, empty = false;
+    bool create = mode == BRUME_LEDGER_CREATE || mode == BRUME_LEDGER_EMPTY, empty = false;
     BRUME_TRY(check_identity(ledger, create, &empty, error)); /* before anything is changed */
     ledger->writable = mode != BRUME_LEDGER_READ;
     if (ledger->writable && sqlite3_db_readonly(ledger->store, "main") == 1)
@@ -402,9 +418,9 @@ static brume_status open_file(const char *path, brume_ledger_mode mode, brume_le
                           path);
     BRUME_TRY(configure(ledger, error));
     if (!ledger->writable)
-        return check_or_create(ledger, false, error);
+        return check_or_create(ledger, mode, error);
     BRUME_TRY(brume_store_begin(ledger, error));
-    brume_status status = check_or_create(ledger, create, error);
+    brume_status status = check_or_create(ledger, mode, error);
     if (status == BRUME_OK)
         status = brume_store_commit(ledger, error);
     else
@@ -416,13 +432,26 @@ static brume_status open_file(const char *path, brume_ledger_mode mode, brume_le
     return status;
 }
 
+static brume_status check_empty(brume_ledger *ledger, brume_error *error)
+{
+    uint64_t next = 0;
+    BRUME_TRY(brume_journal_next(ledger, &next, error));
+    return next == 1 ? BRUME_OK
+                     : brume_fail(error, BRUME_EPOLICY, "name a place that has none",
+                                  "there is a ledger at that place already");
+}
+
 brume_status brume_ledger_open(const char *path, brume_ledger_mode mode, brume_ledger **out,
                                brume_error *error)
 {
     brume_ledger *ledger = calloc(1, sizeof *ledger);
     if (!ledger)
         return brume_fail(error, BRUME_EMEMORY, NULL, "opening the ledger: out of memory");
-    brume_status status = open_file(path, mode, ledger, error);
+    brume_status status = brume_ledger_is_on_a_server(path)
+                              ? brume_postgres_open(path, mode, ledger, error)
+                              : open_file(path, mode, ledger, error);
+    if (status == BRUME_OK && mode == BRUME_LEDGER_EMPTY)
+        status = check_empty(ledger, error);
     if (status != BRUME_OK) {
         brume_ledger_close(ledger);
         return status;
@@ -435,6 +464,8 @@ void brume_ledger_close(brume_ledger *ledger)
 {
     if (!ledger)
         return;
+    if (ledger->stream_on_server) /* while the session is ours */
+        brume_ledger_end_stream(ledger);
     if (ledger->store)
         ledger->engine->close(ledger->store);
     brume_ledger_end_stream(ledger);

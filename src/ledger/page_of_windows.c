@@ -492,7 +492,7 @@ static brume_status write_page(brume_ledger *ledger, const char *dataset,
         status = brume_store_execute(
             ledger, error,
             "INSERT INTO window_page(dataset, first, hash, body) VALUES(?1,?2,?3,?4) ON "
-            "CONFLICT(dataset, first) DO UPDATE SET hash=?3, body=?4 WHERE hash <> ?3",
+            "CONFLICT(dataset, first) DO UPDATE SET hash=?3, body=?4 WHERE window_page.hash <> ?3",
             "titt", dataset, runs->first, hash, body);
     free(body);
     return status;

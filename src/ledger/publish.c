@@ -14,7 +14,7 @@ brume_status brume_ledger_recorded(brume_ledger *ledger, uint64_t id, json_t **o
     BRUME_TRY(brume_store_prepare(
         ledger, &statement, error,
         "SELECT answer.committed, answer.body, answer.salt, wording.body, wording.salt, "
-        "reservation.answer_key LIKE 'redacted.%' "
+        "CASE WHEN reservation.answer_key LIKE 'redacted.%' THEN 1 ELSE 0 END "
         "FROM reservation LEFT JOIN answer USING(answer_key) "
         "LEFT JOIN wording ON wording.reservation = reservation.id "
         "WHERE reservation.id = ?1 AND reservation.state = 'committed'",

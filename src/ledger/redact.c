@@ -95,11 +95,13 @@ static brume_status look_at_answers(brume_ledger *ledger, const char *text, json
 {
     brume_statement *statement = NULL;
     bool more = true, good = true;
-    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
-                                  "SELECT json_extract(journal.body, '$.reservation'), answer.body "
-                                  "FROM answer JOIN journal ON journal.id = answer.committed WHERE "
-                                  "json_valid(journal.body) ORDER BY 1",
-                                  ""));
+    BRUME_TRY(
+        brume_store_prepare(ledger, &statement, error,
+                            "SELECT CAST(json_extract(journal.body, '$.reservation') AS BIGINT), "
+                            "answer.body "
+                            "FROM answer JOIN journal ON journal.id = answer.committed WHERE "
+                            "json_valid(journal.body) ORDER BY 1",
+                            ""));
     brume_status status = BRUME_OK;
     while (status == BRUME_OK && more && good) {
         status = brume_store_step(ledger, statement, &more, error);
@@ -278,7 +280,7 @@ static brume_status redact_notes(redacting *of, uint64_t charge)
     brume_status status =
         notes ? numbers_of(of,
                            "SELECT id FROM journal WHERE kind = ?1 AND json_valid(body) AND "
-                           "json_extract(body, '$.reservation') = ?2",
+                           "CAST(json_extract(body, '$.reservation') AS BIGINT) = ?2",
                            "note", (int64_t)charge, notes)
               : no_memory(of->error);
     for (size_t i = 0; status == BRUME_OK && i < json_array_size(notes); i++) {
@@ -326,7 +328,7 @@ static brume_status redact_charge(redacting *of, uint64_t charge)
     brume_redacted_key(charge, none);
     BRUME_TRY(number_of(of,
                         "SELECT id FROM journal WHERE kind = ?1 AND json_valid(body) AND "
-                        "json_extract(body, '$.reservation') = ?2",
+                        "CAST(json_extract(body, '$.reservation') AS BIGINT) = ?2",
                         "commit", (int64_t)charge, &commit));
     if ((int64_t)charge < of->boundary)
         BRUME_TRY(restate(of, charge));
@@ -370,11 +372,11 @@ static brume_status redact_now(redacting *of)
     BRUME_TRY(brume_journal_check_head(of->ledger, of->error));
     BRUME_TRY(brume_user_check_owner(of->ledger, of->error));
     BRUME_TRY(brume_journal_next(of->ledger, &of->number, of->error));
-    BRUME_TRY(
-        number_of(of,
-                  "SELECT max(id) FROM journal WHERE kind = ?1 AND json_extract(body, '$.from') "
-                  "< ?2",
-                  "migrate", 5, &of->boundary));
+    BRUME_TRY(number_of(
+        of,
+        "SELECT max(id) FROM journal WHERE kind = ?1 AND CAST(json_extract(body, '$.from') AS BIGINT) "
+        "< ?2",
+        "migrate", 5, &of->boundary));
     BRUME_TRY(list_charges(of));
     for (size_t i = 0; i < json_array_size(of->charges); i++)
         BRUME_TRY(redact_charge(of, (uint64_t)json_integer_value(json_array_get(of->charges, i))));

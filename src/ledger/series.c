@@ -234,10 +234,11 @@ static brume_status check_last(brume_ledger *ledger, const char *name, uint64_t 
 {
     brume_statement *statement = NULL;
     bool found = false;
-    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
-                                  "SELECT 1 FROM journal WHERE id > ?2 AND kind = 'note' AND "
-                                  "json_extract(body, '$.reservation') = ?1 LIMIT 1",
-                                  "ii", (int64_t)id, (int64_t)last));
+    BRUME_TRY(
+        brume_store_prepare(ledger, &statement, error,
+                            "SELECT 1 FROM journal WHERE id > ?2 AND kind = 'note' AND "
+                            "CAST(json_extract(body, '$.reservation') AS BIGINT) = ?1 LIMIT 1",
+                            "ii", (int64_t)id, (int64_t)last));
     brume_status status = brume_store_step(ledger, statement, &found, error);
     brume_store_finish(statement);
     return status == BRUME_OK && found ? damaged_points(name, error) : status;
@@ -279,9 +280,9 @@ static brume_status is_taken_back(brume_ledger *ledger, const char *dataset, uin
     BRUME_TRY(brume_store_prepare(
         ledger, &statement, error,
         "SELECT 1 FROM journal WHERE id > ?2 AND kind = 'amend' AND "
-        "json_extract(body, '$.dataset') = ?1 AND json_extract(body, '$.policy.append_only') IS NOT 1 "
+        "json_extract(body, '$.dataset') = ?1 AND CAST(json_extract(body, '$.policy.append_only') AS BIGINT) IS DISTINCT FROM 1 "
         "AND NOT EXISTS (SELECT 1 FROM json_each(body, '$.policy.tables') AS one WHERE "
-        "json_extract(one.value, '$.append_only') = 1) LIMIT 1",
+        "CAST(json_extract(one.value, '$.append_only') AS BIGINT) = 1) LIMIT 1",
         "ti", dataset, (int64_t)id));
     brume_status status = brume_store_step(ledger, statement, out, error);
     brume_store_finish(statement);

@@ -3,6 +3,7 @@
  * Promise: a transaction begins only in the file that the next process will open. */
 #include "ledger/store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,6 +220,17 @@ static brume_status purge(void *store, brume_error *error)
     return empty_log(store, error);
 }
 
+static bool identify(void *store, char out[BRUME_STORE_IDENTITY])
+{
+    struct stat about;
+    const char *path = sqlite3_db_filename(store, "main");
+    if (!path || stat(path, &about) != 0)
+        return false;
+    snprintf(out, BRUME_STORE_IDENTITY, "%llu:%llu", (unsigned long long)about.st_dev,
+             (unsigned long long)about.st_ino);
+    return true;
+}
+
 static void close_store(void *store)
 {
     sqlite3_close_v2(store);
@@ -226,6 +238,7 @@ static void close_store(void *store)
 
 const brume_store_engine brume_sqlite_engine = {
     .close = close_store,
+    .identify = identify,
     .run = run,
     .begin = begin,
     .begin_reading = begin_reading,

@@ -24,9 +24,14 @@ typedef struct brume_store_value {
     int64_t number;
 } brume_store_value;
 
+enum { BRUME_STORE_IDENTITY = 160 };
+
 /* An engine. `store` is what it opened. */
 typedef struct brume_store_engine {
+    bool is_server; /* not a file: nothing stands beside it */
     void (*close)(void *store);
+    /* What tells this ledger from every other one of the machine; false where that is not known. */
+    bool (*identify)(void *store, char out[BRUME_STORE_IDENTITY]);
     brume_status (*run)(void *store, const char *sql, const char *doing, brume_error *error);
     /* Take the lock of those who write; what is read after it is what the last of them committed.
      */
@@ -52,11 +57,12 @@ typedef struct brume_store_engine {
 struct brume_ledger {
     const brume_store_engine *engine;
     void *store;
-    char *place; /* the file's path as the engine opened it */
+    char *place; /* the file's path as the engine opened it; NULL: no file */
     bool writable;
     int schema;                      /* of the file: 1 to BRUME_LEDGER_SCHEMA */
     char *mark_key;                  /* NULL until a mark is hashed */
     char *answer_secret;             /* NULL until an answer is looked for (wording.h) */
+    bool stream_on_server;           /* the session has the lock of streams */
     struct held_file *stream_lock;   /* stream.c; NULL: none */
     int stream_note;                 /* the file beside it, while a stream is open; 0: none */
     uint64_t stream_id, stream_mark; /* whose mark is known, and the mark */
@@ -76,6 +82,10 @@ enum { BRUME_LEDGER_SCHEMA = 6, BRUME_LEDGER_APPLICATION = 0x6272756d /* "brum" 
 
 /* How long a process waits for another one that holds the ledger. */
 enum { BRUME_STORE_BUSY_MILLISECONDS = 30000 };
+
+/* The keys that came after schema `from`, 0: all; of a new ledger the journal's first row too. */
+BRUME_MUST_USE brume_status brume_store_add_keys(brume_ledger *ledger, int from,
+                                                 brume_error *error);
 
 /* The engine of ledgers that are SQLite files; what it opens is a sqlite3. */
 extern const brume_store_engine brume_sqlite_engine;

@@ -77,6 +77,57 @@ static uint64_t check_of(const stream_note *note)
     return (mixed ^ note->hits) * 0xff51afd7ed558ccdu;
 }
 
+/* ---- on a server ---- */
+
+/* One number for each ledger of the database: two schemas have two. */
+#define STREAM_LOCK "(hashtext('brume stream'), hashtext(current_schema()))"
+
+/* Whether SQL gives `true`, false on an error. */
+static bool is_true(brume_ledger *ledger, const char *sql)
+{
+    brume_statement *statement = NULL;
+    bool row = false;
+    if (brume_store_prepare(ledger, &statement, NULL, sql, "") != BRUME_OK)
+        return false;
+    bool good = brume_store_step(ledger, statement, &row, NULL) == BRUME_OK && row &&
+                strcmp(brume_store_text(statement, 0), "t") == 0;
+    brume_store_finish(statement);
+    return good;
+}
+
+static bool read_server_note(brume_ledger *ledger, stream_note *note)
+{
+    brume_statement *statement = NULL;
+    bool row = false;
+    if (brume_store_prepare(ledger, &statement, NULL,
+                            "SELECT reservation, mark, asked, hits FROM stream_note WHERE id = 1",
+                            "") != BRUME_OK)
+        return false;
+    if (brume_store_step(ledger, statement, &row, NULL) == BRUME_OK && row)
+        *note = (stream_note){.reservation = (uint64_t)brume_store_int(statement, 0),
+                              .mark = strtoull(brume_store_text(statement, 1), NULL, 16),
+                              .asked = (uint64_t)brume_store_int(statement, 2),
+                              .hits = (uint64_t)brume_store_int(statement, 3)};
+    brume_store_finish(statement);
+    return row;
+}
+
+static brume_status write_server_note(brume_ledger *ledger, const stream_note *note,
+                                      brume_error *error)
+{
+    char sql[512];
+    snprintf(sql, sizeof sql,
+             "BEGIN; SET LOCAL synchronous_commit = off; INSERT INTO stream_note VALUES(1, %llu, "
+             "'%016llx', %llu, %llu) ON CONFLICT(id) DO UPDATE SET reservation = "
+             "excluded.reservation, mark = excluded.mark, asked = excluded.asked, hits = "
+             "excluded.hits; COMMIT",
+             (unsigned long long)note->reservation, (unsigned long long)note->mark,
+             (unsigned long long)note->asked, (unsigned long long)note->hits);
+    return brume_store_run(ledger, sql, "writing how far the stream came", error);
+}
+
+/* ---- the file beside, and what both have ---- */
+
 /* The file, opened; -1: errno says why. */
 static int open_note(const brume_ledger *ledger, bool to_write)
 {
@@ -108,9 +159,11 @@ static brume_status find_mark(brume_ledger *ledger, uint64_t id, uint64_t *mark,
 static bool read_note(brume_ledger *ledger, int file, stream_note *note)
 {
     uint64_t mark = 0;
-    return pread(file, note, sizeof *note, 0) == (ssize_t)sizeof *note &&
-           note->check == check_of(note) &&
-           find_mark(ledger, note->reservation, &mark, NULL) == BRUME_OK && mark > 0 &&
+    bool whole = ledger->engine->is_server
+                     ? read_server_note(ledger, note)
+                     : pread(file, note, sizeof *note, 0) == (ssize_t)sizeof *note &&
+                           note->check == check_of(note);
+    return whole && find_mark(ledger, note->reservation, &mark, NULL) == BRUME_OK && mark > 0 &&
            mark == note->mark;
 }
 
@@ -124,6 +177,8 @@ brume_status brume_ledger_stream_note(brume_ledger *ledger, uint64_t id, uint64_
     stream_note note = {
         .reservation = id, .mark = ledger->stream_mark, .asked = asked, .hits = hits};
     note.check = check_of(&note);
+    if (ledger->engine->is_server)
+        return write_server_note(ledger, &note, error);
     if (ledger->stream_note <= 0 ||
         pwrite(ledger->stream_note, &note, sizeof note, 0) != (ssize_t)sizeof note)
         return brume_fail(error, BRUME_EDISK, "is the disk full?",
@@ -134,16 +189,23 @@ brume_status brume_ledger_stream_note(brume_ledger *ledger, uint64_t id, uint64_
 void brume_stream_left(brume_ledger *ledger, uint64_t *id, uint64_t *asked, uint64_t *hits)
 {
     stream_note note;
-    int file = open_note(ledger, false);
+    bool on_server = ledger->engine->is_server;
+    int file = on_server ? -1 : open_note(ledger, false);
     *id = 0;
-    if (file < 0)
+    if (file < 0 && !on_server)
         return;
-    if (flock(file, LOCK_SH | LOCK_NB) == 0 && read_note(ledger, file, &note)) {
+    bool ended = ledger->stream_on_server ? false
+                 : on_server ? is_true(ledger, "SELECT pg_try_advisory_lock_shared" STREAM_LOCK)
+                             : flock(file, LOCK_SH | LOCK_NB) == 0;
+    if (ended && read_note(ledger, file, &note)) {
         *id = note.reservation;
         *asked = note.asked;
         *hits = note.hits;
     }
-    close(file); /* and the lock with it */
+    if (ended && on_server)
+        (void)is_true(ledger, "SELECT pg_advisory_unlock_shared" STREAM_LOCK);
+    if (file >= 0)
+        close(file); /* and the lock with it */
 }
 
 /* What the journal says that a reservation was asked; 0 without a row. */
@@ -155,7 +217,7 @@ static brume_status asked_so_far(brume_ledger *ledger, uint64_t id, uint64_t *as
     BRUME_TRY(brume_store_prepare(
         ledger, &statement, error,
         "SELECT json_extract(body, '$.asked') FROM journal WHERE id > ?1 AND kind = 'progress' AND "
-        "json_valid(body) AND json_extract(body, '$.reservation') = ?1 ORDER BY id DESC LIMIT 1",
+        "json_valid(body) AND CAST(json_extract(body, '$.reservation') AS BIGINT) = ?1 ORDER BY id DESC LIMIT 1",
         "i", (int64_t)id));
     brume_status status = brume_store_step(ledger, statement, &found, error);
     *asked = found ? (uint64_t)brume_store_int(statement, 0) : 0;
@@ -191,6 +253,8 @@ static bool lock_note(int file)
 
 static brume_status begin_notes(brume_ledger *ledger, brume_error *error)
 {
+    if (ledger->engine->is_server)
+        return record_note(ledger, error);
     int file = open_note(ledger, true);
     if (file < 0 || !lock_note(file)) {
         int why = errno;
@@ -252,6 +316,12 @@ static held_file *find_file(const char *path)
     return made;
 }
 
+static brume_status other_stream(brume_error *error)
+{
+    return brume_fail(error, BRUME_EPOLICY, "end the other one first, or wait for it",
+                      "another stream is open on this ledger: nothing was charged");
+}
+
 static brume_status take(brume_ledger *ledger, brume_error *error)
 {
     held_file *file = find_file(ledger->place);
@@ -261,8 +331,7 @@ static brume_status take(brume_ledger *ledger, brume_error *error)
         if (!file->taken && errno != EWOULDBLOCK)
             return brume_fail(error, BRUME_EDISK, NULL, "cannot lock the ledger: %s",
                               strerror(errno));
-        return brume_fail(error, BRUME_EPOLICY, "end the other one first, or wait for it",
-                          "another stream is open on this ledger: nothing was charged");
+        return other_stream(error);
     }
     file->taken = true;
     ledger->stream_lock = file;
@@ -271,11 +340,17 @@ static brume_status take(brume_ledger *ledger, brume_error *error)
 
 brume_status brume_ledger_begin_stream(brume_ledger *ledger, brume_error *error)
 {
-    if (ledger->stream_lock)
+    if (ledger->stream_lock || ledger->stream_on_server)
         return BRUME_OK;
-    pthread_mutex_lock(&held_lock);
-    brume_status status = take(ledger, error);
-    pthread_mutex_unlock(&held_lock);
+    brume_status status = BRUME_OK;
+    if (ledger->engine->is_server) {
+        ledger->stream_on_server = is_true(ledger, "SELECT pg_try_advisory_lock" STREAM_LOCK);
+        status = ledger->stream_on_server ? BRUME_OK : other_stream(error);
+    } else {
+        pthread_mutex_lock(&held_lock);
+        status = take(ledger, error);
+        pthread_mutex_unlock(&held_lock);
+    }
     if (status == BRUME_OK && (status = begin_notes(ledger, error)) != BRUME_OK)
         brume_ledger_end_stream(ledger);
     return status;
@@ -285,6 +360,9 @@ void brume_ledger_end_stream(brume_ledger *ledger)
 {
     held_file *file = ledger->stream_lock;
     ledger->stream_lock = NULL;
+    if (ledger->stream_on_server)
+        (void)is_true(ledger, "SELECT pg_advisory_unlock" STREAM_LOCK);
+    ledger->stream_on_server = false;
     end_notes(ledger);
     if (!file || file->process != getpid())
         return;

@@ -5,15 +5,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
 #include "ledger/journal.h"
 #include "ledger/user.h"
 
 typedef struct usage {
-    dev_t device;
-    ino_t number;
+    char ledger[BRUME_STORE_IDENTITY];
     char *user;
     int64_t last; /* the row up to which it was counted */
     uint64_t bytes;
@@ -26,12 +24,11 @@ static usage *known;
 /* With known_lock held; NULL without memory, or where the file is gone. */
 static usage *find_usage(const brume_ledger *ledger)
 {
-    struct stat about;
-    if (stat(ledger->place, &about) != 0)
+    char identity[BRUME_STORE_IDENTITY];
+    if (!ledger->engine->identify(ledger->store, identity))
         return NULL;
     for (usage *one = known; one; one = one->next)
-        if (one->device == about.st_dev && one->number == about.st_ino &&
-            strcmp(one->user, ledger->user) == 0)
+        if (strcmp(one->ledger, identity) == 0 && strcmp(one->user, ledger->user) == 0)
             return one;
     usage *made = calloc(1, sizeof *made);
     char *user = made ? strdup(ledger->user) : NULL;
@@ -39,16 +36,15 @@ static usage *find_usage(const brume_ledger *ledger)
         free(made);
         return NULL;
     }
-    *made = (usage){.device = about.st_dev, .number = about.st_ino, .user = user, .next = known};
+    *made = (usage){.user = user, .next = known};
+    memcpy(made->ledger, identity, sizeof identity);
     known = made;
     return made;
 }
 
 static const char bytes_of[] =
-    "SELECT coalesce(sum(length(CAST(body AS BLOB)) + coalesce((SELECT length(CAST(wording.body AS "
-    "BLOB)) FROM wording WHERE wording.reservation = journal.id), 0) + coalesce((SELECT length(CAST(answer.body AS "
-    "BLOB)) FROM reservation JOIN answer USING (answer_key) WHERE journal.kind = 'commit' AND "
-    "reservation.id = json_extract(journal.body, '$.reservation') AND answer.committed = "
+    "SELECT coalesce(sum(octet_length(body) + coalesce((SELECT octet_length(wording.body) FROM wording WHERE wording.reservation = journal.id), 0) + coalesce((SELECT octet_length(answer.body) FROM reservation JOIN answer USING (answer_key) WHERE journal.kind = 'commit' AND "
+    "reservation.id = CAST(json_extract(journal.body, '$.reservation') AS BIGINT) AND answer.committed = "
     "journal.id), 0)), 0), (SELECT max(id) FROM journal) FROM journal WHERE id > ?1 AND "
     "json_valid(body) AND json_extract(body, '$.user') = ?2";
 

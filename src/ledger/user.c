@@ -280,7 +280,7 @@ static brume_status user_read(brume_ledger *ledger, const char *name, brume_user
         return BRUME_OK;
     BRUME_TRY(brume_store_prepare(
         ledger, &statement, error,
-        "SELECT role, expires, issued, changed, state FROM user WHERE name = ?1", "t", name));
+        "SELECT role, expires, issued, changed, state FROM \"user\" WHERE name = ?1", "t", name));
     brume_status status = brume_store_step(ledger, statement, found, error);
     if (status == BRUME_OK && *found)
         status = read_columns(statement, out, error);
@@ -326,8 +326,8 @@ static brume_status find_hash(brume_ledger *ledger, const char *hash,
 {
     brume_statement *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
-                                  "SELECT user.name, secret.value FROM user JOIN secret ON "
-                                  "secret.name = 'token of ' || user.name",
+                                  "SELECT \"user\".name, secret.value FROM \"user\" JOIN secret ON "
+                                  "secret.name = 'token of ' || \"user\".name",
                                   ""));
     bool row = true;
     brume_status status = BRUME_OK;
@@ -562,11 +562,11 @@ static brume_status add_now(brume_ledger *ledger, const change *what, brume_erro
                                       : "the name '%s' is a user's already",
                           new->name);
     BRUME_TRY(brume_journal_next(ledger, &id, error));
-    BRUME_TRY(brume_store_execute(ledger, error,
-                                  "INSERT INTO user(name, role, expires, issued, changed, state) "
-                                  "VALUES(?1,?2,?3,?4,?4,'active')",
-                                  "ttii", new->name, brume_role_word(new->role), new->expires,
-                                  (int64_t)id));
+    BRUME_TRY(brume_store_execute(
+        ledger, error,
+        "INSERT INTO \"user\"(name, role, expires, issued, changed, state) "
+        "VALUES(?1,?2,?3,?4,?4,'active')",
+        "ttii", new->name, brume_role_word(new->role), new->expires, (int64_t)id));
     BRUME_TRY(keep_token(ledger, new->name, what->kept, error));
     brume_status status = allot_all(ledger, new->name, new->role, new->allotments,
                                     new->allotment_count, id, &list, error);
@@ -588,9 +588,9 @@ static brume_status rotate_now(brume_ledger *ledger, const change *what, brume_e
     BRUME_TRY(read_present(ledger, what->name, &row, error));
     int64_t expires = what->expires < 0 ? row.expires : what->expires;
     BRUME_TRY(brume_journal_next(ledger, &id, error));
-    BRUME_TRY(brume_store_execute(ledger, error,
-                                  "UPDATE user SET expires=?2, issued=?3, changed=?3 WHERE name=?1",
-                                  "tii", what->name, expires, (int64_t)id));
+    BRUME_TRY(brume_store_execute(
+        ledger, error, "UPDATE \"user\" SET expires=?2, issued=?3, changed=?3 WHERE name=?1", "tii",
+        what->name, expires, (int64_t)id));
     BRUME_TRY(keep_token(ledger, what->name, what->kept, error));
     return brume_journal_append(ledger, "user",
                                 json_pack("{s:s,s:s,s:I}", "action", "token", "name", what->name,
@@ -605,8 +605,8 @@ static brume_status allot_now(brume_ledger *ledger, const change *what, brume_er
     json_t *list = NULL;
     BRUME_TRY(read_present(ledger, what->name, &row, error));
     BRUME_TRY(brume_journal_next(ledger, &id, error));
-    BRUME_TRY(brume_store_execute(ledger, error, "UPDATE user SET changed=?2 WHERE name=?1", "ti",
-                                  what->name, (int64_t)id));
+    BRUME_TRY(brume_store_execute(ledger, error, "UPDATE \"user\" SET changed=?2 WHERE name=?1",
+                                  "ti", what->name, (int64_t)id));
     brume_status status = allot_all(ledger, what->name, row.role, what->allotments,
                                     what->allotment_count, id, &list, error);
     if (status == BRUME_OK)
@@ -626,8 +626,8 @@ static brume_status remove_now(brume_ledger *ledger, const change *what, brume_e
     BRUME_TRY(read_present(ledger, what->name, &row, error));
     BRUME_TRY(brume_journal_next(ledger, &id, error));
     BRUME_TRY(brume_store_execute(ledger, error,
-                                  "UPDATE user SET state='removed', changed=?2 WHERE name=?1", "ti",
-                                  what->name, (int64_t)id));
+                                  "UPDATE \"user\" SET state='removed', changed=?2 WHERE name=?1",
+                                  "ti", what->name, (int64_t)id));
     user_secrets(what->name, hash, verifier);
     BRUME_TRY(brume_secret_forget(ledger, hash, error));
     BRUME_TRY(brume_secret_forget(ledger, verifier, error));
@@ -718,7 +718,7 @@ static brume_status add_allotments(brume_ledger *ledger, const char *user, json_
     bool row = true;
     BRUME_TRY(brume_store_prepare(
         ledger, &statement, error,
-        "SELECT dataset, filter FROM allotment WHERE user = ?1 ORDER BY dataset", "t", user));
+        "SELECT dataset, filter FROM allotment WHERE \"user\" = ?1 ORDER BY dataset", "t", user));
     brume_status status = BRUME_OK;
     while (status == BRUME_OK && row) {
         status = brume_store_step(ledger, statement, &row, error);
@@ -755,8 +755,8 @@ static brume_status list_users(brume_ledger *ledger, int64_t now, json_t *users,
 {
     brume_statement *statement = NULL;
     bool row = true;
-    BRUME_TRY(
-        brume_store_prepare(ledger, &statement, error, "SELECT name FROM user ORDER BY name", ""));
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT name FROM \"user\" ORDER BY name", ""));
     brume_status status = BRUME_OK;
     while (status == BRUME_OK && row) {
         status = brume_store_step(ledger, statement, &row, error);

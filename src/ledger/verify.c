@@ -165,8 +165,8 @@ void brume_user_replay_row(brume_user_replay *all, uint64_t id, const json_t *bo
 void brume_user_replay_actor(const brume_user_replay *all, const char *kind, const json_t *body,
                              const char **wrong)
 {
-    static const char *const owners[] = {"register", "refuse",  "amend",  "user",
-                                         "redact",   "publish", "witness"};
+    static const char *const owners[] = {"register", "refuse",  "amend", "user", "redact",
+                                         "publish",  "witness", "move",  "arrive"};
     const char *name = text_of(body, "user");
     *wrong = NULL;
     if (!name)
@@ -286,9 +286,9 @@ static brume_status user_replay_compare(brume_ledger *ledger, const brume_user_r
     json_object_foreach (all->users, name, user)
         active += active_user(all, name) != NULL;
     BRUME_TRY(compare_rows(ledger, all,
-                           "SELECT name, role, expires, issued, changed, state FROM user", is_user,
-                           json_object_size(all->users), "users", error));
-    BRUME_TRY(compare_rows(ledger, all, "SELECT user, dataset, filter, last FROM allotment",
+                           "SELECT name, role, expires, issued, changed, state FROM \"user\"",
+                           is_user, json_object_size(all->users), "users", error));
+    BRUME_TRY(compare_rows(ledger, all, "SELECT \"user\", dataset, filter, last FROM allotment",
                            is_allotment, json_object_size(all->allotments), "allotments", error));
     BRUME_TRY(compare_rows(
         ledger, all, "SELECT substr(name, 10) FROM secret WHERE substr(name, 1, 9) = 'token of '",
@@ -322,6 +322,7 @@ typedef struct replay {
     brume_user_replay users;
     char previous[BRUME_DIGEST_TEXT];
     uint64_t rows;
+    bool moved; /* the row before was the end of the ledger at another place */
 } replay;
 
 static brume_status broken(uint64_t row, const char *what, brume_error *error)
@@ -777,7 +778,12 @@ static brume_status replay_row(replay *all, const brume_journal_row *row, brume_
         json_decref(body);
         return status;
     }
-    if (strcmp(row->kind, "register") == 0)
+    bool arrives = strcmp(row->kind, "arrive") == 0;
+    if (all->moved != arrives) /* the row that ends a ledger is followed by that, elsewhere */
+        status = broken(row->id, arrives ? "arrives from nowhere" : "goes on after a move", error);
+    else if (arrives || strcmp(row->kind, "move") == 0)
+        all->moved = !arrives;
+    else if (strcmp(row->kind, "register") == 0)
         status = replay_register(all, row->id, body, error);
     else if (strcmp(row->kind, "reserve") == 0)
         status = replay_reserve(all, row->id, body, error);

@@ -4,24 +4,56 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <libpq-fe.h>
 #include <sqlite3.h>
 
 void make_place(place *where)
 {
     snprintf(where->folder, sizeof where->folder, "/tmp/brume-ledger-XXXXXX");
     assert_non_null(mkdtemp(where->folder));
-    snprintf(where->path, sizeof where->path, "%s/brume.db", where->folder);
+    const char *server = getenv("BRUME_TEST_POSTGRESQL");
+    where->schema[0] = 0;
+    if (!server) {
+        snprintf(where->path, sizeof where->path, "%s/brume.db", where->folder);
+        return;
+    }
+    static int made;
+    snprintf(where->schema, sizeof where->schema, "ledger_%d_%d", (int)getpid(), made++);
+    snprintf(where->path, sizeof where->path, "%s&options=-csearch_path%%3D%s", server,
+             where->schema);
+}
+
+/* On the server: the rows of a statement, which the caller clears. */
+static PGresult *ask_server(const place *where, const char *sql)
+{
+    PGconn *connection = PQconnectdb(where->path);
+    assert_int_equal(PQstatus(connection), CONNECTION_OK);
+    PQclear(PQexec(connection, "SET client_min_messages = error"));
+    PGresult *result = PQexec(connection, sql);
+    if (PQresultStatus(result) != PGRES_TUPLES_OK && PQresultStatus(result) != PGRES_COMMAND_OK)
+        fail_msg("%s: %s", sql, PQerrorMessage(connection));
+    PQfinish(connection);
+    return result;
+}
+
+bool is_on_server(void)
+{
+    return getenv("BRUME_TEST_POSTGRESQL") != NULL;
 }
 
 void remove_place(const place *where)
 {
     static const char *const endings[] = {"", "-wal", "-shm", "-journal", ".stream"};
-    char path[128];
+    char path[300];
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         snprintf(path, sizeof path, "%s%s", where->path, endings[i]);
         unlink(path);
     }
     rmdir(where->folder);
+    char drop[96];
+    snprintf(drop, sizeof drop, "DROP SCHEMA IF EXISTS %s CASCADE", where->schema);
+    if (where->schema[0])
+        PQclear(ask_server(where, drop));
 }
 
 brume_ledger *open_ledger(const place *where)
@@ -117,6 +149,10 @@ brume_status reserve(brume_ledger *ledger, const char *dataset, const char *epsi
 
 void tamper(const place *where, const char *sql)
 {
+    if (where->schema[0]) {
+        PQclear(ask_server(where, sql));
+        return;
+    }
     sqlite3 *database = NULL;
     assert_int_equal(sqlite3_open(where->path, &database), SQLITE_OK);
     char *message = NULL;
@@ -130,6 +166,15 @@ size_t read_texts(const place *where, const char *sql, char **texts, size_t most
     sqlite3 *database = NULL;
     sqlite3_stmt *statement = NULL;
     size_t count = 0;
+    if (where->schema[0]) {
+        PGresult *result = ask_server(where, sql);
+        for (; count < (size_t)PQntuples(result); count++) {
+            assert_holds(count < most);
+            texts[count] = strdup(PQgetvalue(result, (int)count, 0));
+        }
+        PQclear(result);
+        return count;
+    }
     assert_int_equal(sqlite3_open_v2(where->path, &database, SQLITE_OPEN_READWRITE, NULL),
                      SQLITE_OK);
     assert_int_equal(sqlite3_prepare_v2(database, sql, -1, &statement, NULL), SQLITE_OK);

@@ -1,4 +1,5 @@
-/* A ledger in a temporary folder, and short ways to fill it. */
+/* A ledger in a temporary folder, and short ways to fill it. Where BRUME_TEST_POSTGRESQL names a
+ * server it is in a schema of that, so that the same tests try both. */
 #ifndef BRUME_TESTS_LEDGER_FIXTURE_H
 #define BRUME_TESTS_LEDGER_FIXTURE_H
 
@@ -8,8 +9,12 @@
 
 typedef struct place {
     char folder[64];
-    char path[96]; /* of the ledger */
+    char path[256];  /* of the ledger: a file, or the URL of a schema */
+    char schema[32]; /* "": a file */
 } place;
+
+/* Not every test is one of a server: what happens to a file happens to none there. */
+bool is_on_server(void);
 
 void make_place(place *where);
 void remove_place(const place *where);

@@ -12,7 +12,7 @@ static bool in_files(const place *where, const char *text)
     static const char *const endings[] = {"", "-wal", "-journal", ".stream"};
     static char bytes[4 << 20];
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        char path[128];
+        char path[300];
         snprintf(path, sizeof path, "%s%s", where->path, endings[i]);
         FILE *file = fopen(path, "rb");
         size_t size = file ? fread(bytes, 1, sizeof bytes, file) : 0;

@@ -1,4 +1,4 @@
-/* brume ledger verify, export, backup, find, redact: the ledger as a whole. */
+/* brume ledger verify, export, backup, copy, install, find, redact: the ledger as a whole. */
 #include "command/command.h"
 
 #include <errno.h>
@@ -149,6 +149,75 @@ const brume_command brume_command_ledger_backup = {
     BRUME_OPTIONS(BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES("ledger backup copy.db"),
     .run = run_backup,
+};
+
+/* ---- copy ---- */
+
+static brume_status run_copy(brume_call *call, brume_error *error)
+{
+    brume_ledger_report report = {0};
+    const char *from = brume_call_operand(call, 0), *to = brume_call_operand(call, 1);
+    BRUME_TRY(brume_ledger_copy(from, to, brume_call_has(call, "again"), &report, error));
+    if (call->json)
+        return brume_call_write_json(
+            call,
+            json_pack("{s:b,s:I,s:I,s:I}", "holds", 1, "rows", (json_int_t)report.rows, "datasets",
+                      (json_int_t)report.datasets, "reservations", (json_int_t)report.reservations),
+            error);
+    fprintf(call->out, "moved and verified: %llu journal row%s, %llu dataset%s, %llu charge%s\n",
+            (unsigned long long)report.rows, plural(report.rows),
+            (unsigned long long)report.datasets, plural(report.datasets),
+            (unsigned long long)report.reservations, plural(report.reservations));
+    brume_write_wrapped(call->out,
+                        "The old one can be read, and not charged any more: name the new one with "
+                        "--ledger or BRUME_LEDGER.",
+                        0, 0);
+    return BRUME_OK;
+}
+
+const brume_command brume_command_ledger_copy = {
+    .name = "ledger copy",
+    .summary = "move the ledger to another file or into PostgreSQL",
+    .description =
+        "Writes every row, hash, answer and secret to a place that has no ledger, a file or a "
+        "database (postgresql://...), and verifies what arrived. A row of the journal ends the old "
+        "ledger first: two copies that could both be charged would spend the budget twice. "
+        "'ledger backup' makes a copy that is kept aside.\n\n"
+        "If it is interrupted, nothing can be charged until it is done --again.",
+    BRUME_OPERANDS(BRUME_OPERAND(TEXT, "FROM", "a ledger: a file, or the URL of a database"),
+                   BRUME_OPERAND(TEXT, "TO", "where it goes, likewise; no ledger is there yet")),
+    BRUME_OPTIONS(BRUME_FLAG("again", "it was moved before, and what arrived is lost")),
+    BRUME_EXAMPLES("ledger copy brume.db moved.db"),
+    .run = run_copy,
+};
+
+/* ---- install ---- */
+
+static brume_status run_install(brume_call *call, brume_error *error)
+{
+    char *sql = NULL;
+    BRUME_TRY(brume_ledger_install_sql(brume_call_text(call, "role"), &sql, error));
+    brume_status status = BRUME_OK;
+    if (call->json)
+        status = brume_call_write_json(call, json_pack("{s:s}", "sql", sql), error);
+    else
+        fputs(sql, call->out);
+    free(sql);
+    return status;
+}
+
+const brume_command brume_command_ledger_install = {
+    .name = "ledger install",
+    .summary = "print the SQL that makes a ledger's tables in PostgreSQL",
+    .description =
+        "For the administrator of the database, who owns the tables: with --role that role is "
+        "granted what brume needs. It adds rows to the journal, and cannot change or remove one "
+        "but to redact a text. A role that may make a schema needs none of this: 'register' makes "
+        "the tables by itself.",
+    BRUME_OPTIONS(BRUME_FLAG("sql", "print the statements, which is all that there is"),
+                  BRUME_OPTION(TEXT, "role", "ROLE", "the role that brume connects as")),
+    BRUME_EXAMPLES("ledger install --sql --role brume_app"),
+    .run = run_install,
 };
 
 /* ---- find ---- */
