@@ -151,7 +151,8 @@ struct brume_command {
 
 /* --ledger FILE, the same for all commands that open one. */
 #define BRUME_LEDGER_OPTION                                                                        \
-    BRUME_OPTION(FILE, "ledger", "FILE", "the ledger; else $BRUME_LEDGER, else ./brume.db")
+    BRUME_OPTION(FILE, "ledger", "FILE",                                                           \
+                 "the ledger, a file or postgresql://...; else $BRUME_LEDGER, else ./brume.db")
 #define BRUME_WINDOW_OPTION                                                                        \
     BRUME_OPTION(TEXT, "windows", "WINDOW", "the one window that is read, of a table that grows")
 

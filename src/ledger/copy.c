@@ -31,6 +31,8 @@ static const copied_table tables[] = {
     {"mark", "dataset, mark", "tt"},
     {"\"user\"", "name, role, expires, issued, changed, state", "ttiiit"},
     {"allotment", "\"user\", dataset, filter, last", "ttti"},
+    {"project", "name, stated", "ti"},
+    {"review", "id, reservation", "ii"},
     {"window_page", "dataset, first, hash, body", "titt"},
 };
 

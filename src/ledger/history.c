@@ -68,7 +68,7 @@ static const char *state_of(const history_told *row, const json_t *body)
 {
     const json_t *event = json_array_get(json_object_get(body, "events"), 0);
     return json_object_get(event, "series") && strcmp(row->state, "reserved") == 0 ? "open"
-                                                                                    : row->state;
+                                                                                   : row->state;
 }
 
 /* A reservation. Rows from before the typed text was kept have the normal one alone, and those that
@@ -88,8 +88,8 @@ static json_t *asked(brume_ledger *ledger, const history_told *row, const json_t
                               gone   ? gone
                               : both ? typed
                                      : normal,
-                              "cost", cost_to_json(price), "state", state_of(row, body),
-                              "user", json_object_get(body, "user"));
+                              "cost", cost_to_json(price), "state", state_of(row, body), "user",
+                              json_object_get(body, "user"));
     bool good = entry && (!both || json_object_set(entry, "normal", normal) == 0) &&
                 (words || json_object_set_new(entry, "redacted", json_true()) == 0) &&
                 add_windows(ledger, row->dataset, charge, entry);

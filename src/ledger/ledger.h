@@ -1,6 +1,7 @@
 /* The ledger: the durable account of what each dataset has paid.
  *
- * On disk it is one SQLite file (application id "brum", write-ahead log, synchronous=FULL):
+ * It is one SQLite file (application id "brum", write-ahead log, synchronous=FULL), or a schema of
+ * a PostgreSQL database (postgres.c); store.h is what is between them and all else. Its tables:
  *
  *   journal      append-only, hash-chained: every fact, in order. Row i carries
  *                hash_i = SHA-256(hash_{i-1} | id | time | kind | body); see journal.h.

@@ -320,6 +320,9 @@ static const schema_object schema[] = {
         ", PRIMARY KEY(dataset, first))"},
     {5, "CREATE TABLE stream_note(id bigint PRIMARY KEY, reservation " NUMBER ", mark " WORDS
         ", asked " NUMBER ", hits " NUMBER ")"},
+    {6, "CREATE TABLE project(name words PRIMARY KEY, stated " NUMBER ")"},
+    {6, "CREATE TABLE review(id bigint PRIMARY KEY, reservation " NUMBER ")"},
+    {6, "CREATE INDEX review_of_reservations ON review(reservation)"},
     {5, "CREATE FUNCTION keep_rows() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN "
         "RAISE EXCEPTION 'the journal is append-only'; END$$"},
     {5, "CREATE TRIGGER journal_keeps_rows BEFORE DELETE OR TRUNCATE ON journal "
@@ -362,7 +365,7 @@ static const schema_object schema[] = {
  * only grow, and changes what the journal vouches for. A redaction takes texts out. */
 static const char grants[] =
     "GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA %s TO %s;\n"
-    "GRANT UPDATE ON dataset, reservation, answer, secret, \"user\", allotment, window_page, "
+    "GRANT UPDATE ON dataset, reservation, answer, secret, \"user\", allotment, window_page, project, "
     "stream_note, gate TO %s;\n"
     "GRANT UPDATE (body) ON journal TO %s;\n"
     "GRANT DELETE ON answer, wording, secret, window_page TO %s;\n";
@@ -407,7 +410,7 @@ static const char fingerprint_of[] =
     "UNION ALL SELECT 'function ' || proname || ' ' || pg_get_function_arguments(oid) || ' ' || "
     "prosrc FROM pg_proc WHERE pronamespace = current_schema()::regnamespace) AS lines";
 
-static const char expected[] = "aa6f21b4bbedd95053b48bec1c6485a5";
+static const char expected[] = "0c602a4025a2e7ea211e0fff8641d6c2";
 
 static brume_status check_objects(server *store, brume_error *error)
 {

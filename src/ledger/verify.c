@@ -165,7 +165,7 @@ void brume_user_replay_row(brume_user_replay *all, uint64_t id, const json_t *bo
 void brume_user_replay_actor(const brume_user_replay *all, const char *kind, const json_t *body,
                              const char **wrong)
 {
-    static const char *const owners[] = {"register", "refuse",  "amend", "user", "redact",
+    static const char *const owners[] = {"register", "refuse",  "amend", "user",  "redact",
                                          "publish",  "witness", "move",  "arrive"};
     const char *name = text_of(body, "user");
     *wrong = NULL;

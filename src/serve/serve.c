@@ -1,4 +1,5 @@
 /* Start what was asked for, wait for a signal, end. Promises: serve.h. */
+#include "ledger/ledger.h"
 #include "serve/serve.h"
 
 #include <signal.h>
@@ -96,15 +97,16 @@ static brume_status start_pg(server *all, brume_error *error)
     return BRUME_OK;
 }
 
-/* Where requests are recorded: beside the ledger unless said. NULL: nowhere, because none will
- * come, or no memory. */
+/* Where requests are recorded: beside the ledger, of one on a server in this folder, unless said.
+ * NULL: nowhere, because none will come, or no memory. */
 static const char *requests_file(server *all)
 {
     if (all->options->check)
         return NULL;
     if (all->options->requests)
         return all->options->requests;
-    if (asprintf(&all->requests, "%s.requests", all->ledger) < 0)
+    const char *beside = brume_ledger_is_on_a_server(all->ledger) ? "brume" : all->ledger;
+    if (asprintf(&all->requests, "%s.requests", beside) < 0)
         all->requests = NULL;
     return all->requests;
 }
@@ -136,9 +138,9 @@ static brume_status start(server *all, brume_error *error)
     BRUME_TRY(brume_pool_open(&pool, &all->pool, error));
     BRUME_TRY(start_http(all, error));
     BRUME_TRY(start_pg(all, error));
-    return options->check ? BRUME_OK
-                          : brume_closer_open(all->ledger, options->quantum, all->guard,
-                                              &all->closer, error);
+    return options->check
+               ? BRUME_OK
+               : brume_closer_open(all->ledger, options->quantum, all->guard, &all->closer, error);
 }
 
 static void end(server *all)
