@@ -172,7 +172,7 @@ static const wrong faults[] = {
     {"", NULL, BRUME_EARGUMENT, "a command is missing", "for example 'budget'"},
     {"budget extra", NULL, BRUME_EUNKNOWN, "unknown command 'budget extra'", "see 'help'"},
     {"ledger", NULL, BRUME_EUNKNOWN, "'ledger' is the first of two words",
-     "one of: 'ledger verify', 'ledger export', 'ledger backup', 'ledger find', 'ledger redact', 'ledger witness'"},
+     "one of: 'ledger verify', 'ledger export', 'ledger backup', 'ledger copy', 'ledger install', 'ledger find', 'ledger redact', 'ledger witness'"},
     {"budget", "[1]", BRUME_EARGUMENT, "the options are not an object",
      "options are one JSON object: {\"epsilon\": 0.1}"},
     {"budget", "{\"nam\": \"x\"}", BRUME_EUNKNOWN, "unknown option '--nam'",
