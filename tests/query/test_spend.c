@@ -165,10 +165,10 @@ static void what_is_read_is_what_the_query_names(void **state)
     for (size_t tables = 1; tables <= 2; tables++)
         for (size_t open = 0; open <= 1; open++) {
             brume_charge price = {.rule = BRUME_RULE_APPROXIMATE};
-            readings read = {0};
+            brume_readings read = {0};
             query->table_count = tables;
             query->public_count = open;
-            assert_ok(find_readings(question, &price, engine, &read, &error));
+            assert_ok(brume_readings_find(question, &price, engine, &read, &error));
             assert_int_equal(read.charge_count, tables);
             assert_int_equal(read.count, tables + open);
             for (size_t i = 0; i < read.count; i++) {
@@ -176,7 +176,7 @@ static void what_is_read_is_what_the_query_names(void **state)
                 assert_string_equal(read.charges[i].dataset, i < tables ? names[i] : "open");
                 assert_ptr_equal(read.charges[i].price, i < tables ? &price : NULL);
             }
-            clear_readings(&read);
+            brume_readings_clear(&read);
             brume_answer_price left = {0};
             assert_ok(find_remaining(at.all.ledger, question, &left, &error));
             assert_holds(left.amount == (tables == 1 ? 9 : 2));
