@@ -30,7 +30,7 @@ enum {
     ROUNDS = 4,
     ROUNDS_FINE = 6,
     ROUNDS_PURE = 2,
-    CELLS = 1 << 18,
+    CELLS = BRUME_TREE_MODEL_CELLS,
     CELLS_FINE = 1 << 20,
     TRIPLE_CELLS = 1000000,
     MODEL_ROWS = 100000,       /* rows that stand for the model, at least */

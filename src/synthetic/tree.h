@@ -60,6 +60,7 @@ BRUME_MUST_USE brume_status brume_tree_attack_draw(const brume_tree_attack *atta
                                                    brume_bits *bits, int64_t *out, size_t n,
                                                    brume_error *error);
 
+enum { BRUME_TREE_MODEL_CELLS = 1 << 18 };                      /* of a model, unless it is said */
 enum { BRUME_TREE_CELLS = 1 << 28, BRUME_TREE_ROWS = 1 << 27 }; /* of a model, to write: at most */
 
 /* Every fault of a question; those of its columns alone. */

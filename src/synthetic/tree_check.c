@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "synthetic/junction.h"
 #include "synthetic/tree.h"
 
 brume_status brume_tree_check_columns(const brume_tree_question *question, brume_error *error)
@@ -21,6 +22,32 @@ brume_status brume_tree_check_columns(const brume_tree_question *question, brume
                               "column %zu has %u values, must have 1 to %d", c + 1,
                               question->column[c].values, BRUME_TREE_VALUES);
     return BRUME_OK;
+}
+
+/* Is a cell of the condition's columns excluded by it, or by another one on some of them? */
+static bool is_never(const brume_tree_question *question, const brume_tree_zero *zero, size_t cell)
+{
+    uint32_t value[BRUME_TREE_COLUMNS] = {0};
+    bool known[BRUME_TREE_COLUMNS] = {false};
+    size_t rest = cell;
+    for (size_t k = zero->columns; k-- > 0;) {
+        uint32_t values = question->column[zero->column[k]].values;
+        value[zero->column[k]] = (uint32_t)(rest % values);
+        known[zero->column[k]] = true;
+        rest /= values;
+    }
+    for (size_t i = 0; i < question->zeros; i++) {
+        const brume_tree_zero *other = &question->zero[i];
+        size_t at = 0;
+        bool inside = true;
+        for (size_t k = 0; inside && k < other->columns; k++) {
+            inside = known[other->column[k]];
+            at = at * question->column[other->column[k]].values + value[other->column[k]];
+        }
+        if (inside && other->never[at])
+            return true;
+    }
+    return false;
 }
 
 static brume_status check_tables(const brume_tree_question *question, brume_error *error)
@@ -63,9 +90,9 @@ static brume_status check_tables(const brume_tree_question *question, brume_erro
             cells *= values;
         }
         for (size_t x = 0; x < cells; x++)
-            excluded += zero->never[x] != 0;
+            excluded += is_never(question, zero, x);
         if (excluded == cells)
-            return brume_fail(error, BRUME_EARGUMENT, NULL, "a condition excludes every row");
+            return brume_fail(error, BRUME_EARGUMENT, NULL, "the conditions exclude every row");
     }
     return BRUME_OK;
 }
@@ -101,6 +128,34 @@ static brume_status check_options(const brume_tree_options *options, brume_error
     return BRUME_OK;
 }
 
+/* Conditions alone make a model that keeps to the limit: they stand in it whatever is chosen. */
+static brume_status check_zeros(const brume_tree_question *question, double limit,
+                                brume_error *error)
+{
+    uint32_t values[BRUME_TREE_COLUMNS];
+    brume_junction *model = NULL;
+    if (question->zeros == 0)
+        return BRUME_OK;
+    for (size_t c = 0; c < question->columns; c++)
+        values[c] = question->column[c].values < BRUME_TREE_MODEL_VALUES
+                        ? question->column[c].values
+                        : BRUME_TREE_MODEL_VALUES;
+    BRUME_TRY(brume_junction_open(values, question->columns, &model, error));
+    for (size_t i = 0; i < question->zeros; i++) {
+        brume_column_set set = 0;
+        for (size_t k = 0; k < question->zero[i].columns; k++)
+            set |= brume_column_bit(question->zero[i].column[k]);
+        brume_junction_join(model, set);
+    }
+    double cells = brume_junction_cells_with(model, 0);
+    brume_junction_close(model);
+    return cells <= limit ? BRUME_OK
+                          : brume_fail(error, BRUME_EOVERFLOW, "fewer conditions, or coarser bins",
+                                       "the conditions need a model of %.0f cells, the limit is "
+                                       "%.0f",
+                                       cells, limit);
+}
+
 /* A model without tables, to see what the limit must hold at least. */
 static brume_status check_limit(const brume_tree_question *question, brume_error *error)
 {
@@ -120,7 +175,7 @@ static brume_status check_limit(const brume_tree_question *question, brume_error
         return brume_fail(error, BRUME_EOVERFLOW, NULL,
                           "'model_cells' is %.0f, less than the largest column, of %u values",
                           cells, least);
-    return BRUME_OK;
+    return check_zeros(question, cells > 0 ? cells : BRUME_TREE_MODEL_CELLS, error);
 }
 
 brume_status brume_tree_check(const brume_tree_question *question, brume_error *error)

@@ -221,6 +221,7 @@ brume_status brume_synth_read_words(brume_call *call, brume_synth_words *out, br
     BRUME_TRY(brume_call_texts(call, "domain", &out->domains.texts, &out->domains.count, error));
     BRUME_TRY(brume_call_texts(call, "bounds", &out->bounds.texts, &out->bounds.count, error));
     BRUME_TRY(brume_call_texts(call, "bins", &out->bins.texts, &out->bins.count, error));
+    BRUME_TRY(brume_call_texts(call, "never", &out->never.texts, &out->never.count, error));
     return brume_call_describe(call, "", others, true, &out->others, error);
 }
 
@@ -434,6 +435,11 @@ const brume_command brume_command_synth = {
             TEXT, "discover", "A,B,...",
             "tree: columns of labels without a domain; a tenth of epsilon and delta shows which "
             "there are, the others are written as an empty field"),
+        BRUME_OPTION(
+            TEXT, "never", "CONDITION",
+            "tree: what no row can be, as 'sex = m and ward = maternity', of at most three "
+            "columns; no row written is",
+            .repeated = true),
         BRUME_OPTION(FILE, "tables", "FILE",
                      "tree: a CSV file of the workload's tables with their bars, and of what was "
                      "measured"),

@@ -201,7 +201,7 @@ static brume_status add_found(brume_synth *synth, const char *name, brume_error 
     return status;
 }
 
-static brume_status add_column(brume_synth *synth, const char *name, brume_error *error)
+brume_status brume_synth_add_column(brume_synth *synth, const char *name, brume_error *error)
 {
     static const char *const booleans[] = {"false", "true"};
     const brume_policy_column *column = NULL;
@@ -296,7 +296,7 @@ brume_status brume_synth_schema(brume_synth *synth, brume_error *error)
     char *copy = strdup(typed), *rest = copy, *name = NULL;
     brume_status status = copy ? BRUME_OK : brume_no_memory(error, NULL);
     while (status == BRUME_OK && (name = strsep(&rest, ",")))
-        status = add_column(synth, name, error);
+        status = brume_synth_add_column(synth, name, error);
     free(copy);
     for (size_t i = 0; status == BRUME_OK && i < sizeof named / sizeof *named; i++)
         status = check_names(synth, named[i].option, named[i].given, error);
@@ -498,6 +498,7 @@ static brume_status read_plan(brume_synth *synth, brume_error *error)
                    {"model-cells", synth->words.model_cells},
                    {"from", synth->words.view},
                    {"discover", synth->words.discover},
+                   {"never", synth->words.never.count > 0},
                    {"rows-per-unit", synth->words.rows_per_unit}};
     for (size_t i = 0; !synth->is_tree && i < sizeof of_tree / sizeof *of_tree; i++)
         if (of_tree[i].typed)
@@ -547,6 +548,7 @@ void brume_synth_clear(brume_synth *synth)
     brume_policy_close(synth->policy);
     free(synth->workload_text);
     free(synth->tree_tables);
+    brume_synth_tree_zeros_clear(synth);
 }
 
 void brume_synth_rows_clear(brume_synth_rows *rows)

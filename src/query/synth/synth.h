@@ -46,7 +46,7 @@ typedef struct brume_synth_list {
 /* What was asked. A text that was not typed is NULL, a whole number 0, error_share NaN. The texts
  * are the caller's and live as long as what is made of them. */
 typedef struct brume_synth_words {
-    const char *source; /* the dataset, or the file */
+    const char *source;  /* the dataset, or the file */
     const char *windows; /* of a dataset that has some */
     const char *method, *columns, *workload, *other;
     const char *view;       /* SQL whose rows are read in place of the dataset's; tree alone */
@@ -54,6 +54,7 @@ typedef struct brume_synth_words {
     uint64_t rows_per_unit; /* of each unit so many rows count; tree alone */
     const char *epsilon, *delta, *rho;      /* the price, exact as typed */
     brume_synth_list domains, bounds, bins; /* "NAME=V1,V2", "NAME=LO..HI", "[NAME=]10" */
+    brume_synth_list never;                 /* conditions that no row meets; tree alone */
     uint64_t rounds, candidates, size, rows, records, model_cells;
     double alpha, error_share, confidence;
     bool replace;       /* the adjacency */
@@ -90,6 +91,7 @@ typedef struct brume_synth {
     brume_tree_question tree;
     brume_tree_column tree_columns[BRUME_TREE_COLUMNS];
     brume_tree_table *tree_tables;
+    brume_tree_zero *tree_zeros;
     brume_tree_plan tree_plan;
     brume_event events[BRUME_SYNTHETIC_EVENTS];
     size_t event_count;
@@ -145,6 +147,12 @@ BRUME_MUST_USE brume_status brume_synth_tree_price(brume_synth *synth, brume_err
 /* --tables: what the report says of each table, as CSV. */
 BRUME_MUST_USE brume_status brume_synth_tree_write_tables(const brume_synth *synth,
                                                           const json_t *answer, brume_error *error);
+/* The conditions of --never, into the question. never.c */
+BRUME_MUST_USE brume_status brume_synth_tree_zeros(brume_synth *synth, brume_error *error);
+void brume_synth_tree_zeros_clear(brume_synth *synth);
+/* A column with its domain, from the words or the policy, to the schema. */
+BRUME_MUST_USE brume_status brume_synth_add_column(brume_synth *synth, const char *name,
+                                                   brume_error *error);
 /* Are the labels of this column bought? */
 bool brume_synth_discovers(const brume_synth *synth, const char *name);
 /* Buy them: {"column": [labels, ...]}, which is released. discover.c */

@@ -81,6 +81,7 @@ brume_status brume_synth_tree_open(brume_synth *synth, brume_error *error)
         if (brume_synth_discovers(synth, brume_schema_name(synth->schema, c)))
             synth->tree_columns[c].values = BRUME_TREE_VALUES;
     tree->table = synth->tree_tables;
+    BRUME_TRY(brume_synth_tree_zeros(synth, error));
     tree->options = (brume_tree_options){
         .adjacency = synth->options.adjacency,
         .rows_per_unit = words->rows_per_unit ? words->rows_per_unit : 1, /* as many are read */
