@@ -195,6 +195,17 @@ static void no_option_of_an_analyst_names_a_file_or_another_ledger(void **state)
         {"budget", "{\"ledger\": \"brume.db\"}"},
         {"release", "{\"statistic\": \"count\", \"source\": \"/etc/passwd\", \"epsilon\": 0.1, "
                     "\"no_ledger\": true}"},
+        {"synth", "{\"source\": \"people\", \"columns\": \"a,b\", \"workload\": \"marginals:2\", "
+                  "\"method\": \"tree\", \"rows\": 9, \"epsilon\": 0.1, \"output\": \"x.csv\"}"},
+        {"synth", "{\"source\": \"people\", \"columns\": \"a,b\", \"workload\": \"/etc/passwd\", "
+                  "\"method\": \"tree\", \"rows\": 9, \"epsilon\": 0.1, \"output\": \"-\"}"},
+        {"synth", "{\"source\": \"people\", \"columns\": \"a,b\", \"workload\": \"marginals:2\", "
+                  "\"method\": \"tree\", \"rows\": 9, \"epsilon\": 0.1, \"output\": \"-\", "
+                  "\"tables\": \"-\"}"},
+        {"tables", "{\"source\": \"people\", \"workload\": \"marginals:1\", \"epsilon\": 0.1, "
+                   "\"output\": \"x.csv\"}"},
+        {"tables", "{\"source\": \"people\", \"workload\": \"/etc/passwd\", \"epsilon\": 0.1, "
+                   "\"output\": \"-\"}"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         assert_fails(brume_session_call(session, refused[i][0], refused[i][1], NULL, &error),
