@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 #undef brume_fail
 brume_status brume_fail(brume_error *error, brume_status status, const char *hint,

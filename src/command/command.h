@@ -27,6 +27,7 @@
 #include "base/error.h"
 #include "base/json_real.h"
 #include "base/read_number.h"
+#include "base/text.h"
 
 typedef enum brume_option_type {
     BRUME_OPTION_FLAG,   /* given or not */
@@ -211,7 +212,7 @@ BRUME_MUST_USE brume_status brume_call_keep_json(brume_call *call, json_t *json,
 /* --- writing the answer (output.c) ------------------------------------------------------------ */
 
 /* The one object of --json; takes over `object`. NULL is taken as a failed allocation, so that
- * json_pack may be written in place. Reals are as in command/frame/json_text.h. */
+ * json_pack may be written in place. Reals are as in command/frame/output.h. */
 BRUME_MUST_USE brume_status brume_call_write_json(brume_call *call, json_t *object,
                                                   brume_error *error);
 

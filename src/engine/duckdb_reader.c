@@ -192,7 +192,7 @@ static brume_status make_room(thread_state *thread, const table_scan *scan, brum
 /* ---- rows ---- */
 
 /* A text that is longer than texts may be is NULL: no expression sees it
- * (query/print/print_cast.c). */
+ * (query/print/print_expression.c). */
 static void put_texts(duckdb_vector vector, const brume_text *texts, uint64_t *valid, size_t count)
 {
     duckdb_string_t *strings = duckdb_vector_get_data(vector);

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "engine/duckdb.h"
 #include "engine/libduckdb.h"
 

@@ -7,7 +7,7 @@
  * a date, then nothing or a blank or T and HH:MM, HH:MM:SS or HH:MM:SS.f to .ffffff
  *
  * with blanks on both sides (space, tab, line feed, vertical tab, form feed, carriage return).
- * print_cast.c has the same forms as regular expressions, for PostgreSQL. */
+ * print_expression.c has the same forms as regular expressions, for PostgreSQL. */
 #ifndef BRUME_ENGINE_PLAIN_FORM_H
 #define BRUME_ENGINE_PLAIN_FORM_H
 

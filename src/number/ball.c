@@ -2,6 +2,9 @@
 #include "number/ball.h"
 
 #include <math.h>
+#include <mpfr.h>
+#include <pthread.h>
+#include <stdbool.h>
 
 double brume_ball_upper(const arb_t x)
 {
@@ -75,4 +78,41 @@ void brume_ball_normal_cdf(arb_t out, const arb_t x, slong precision)
     arb_mul_2exp_si(out, out, -1);
     arb_clear(scaled);
     arb_clear(root);
+}
+
+/* A key of the process, whose destructor runs in each thread that has set it.
+ *
+ * What MPFR keeps for a thread (constants, and integers for reuse: more than a kilobyte) is freed
+ * when the thread ends: a host that calls from ever new threads must not grow.
+ *
+ * Called by whatever may use MPFR on a thread of the host; cheap, and may be called again. Where
+ * the system has no key left for it, the memory stays until the process ends. */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static bool has_key;
+
+static void free_caches(void *unused)
+{
+    (void)unused;
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+}
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&key, free_caches) == 0;
+}
+
+/* A library that is unloaded must leave no pointer to its code behind. */
+__attribute__((destructor)) static void delete_key(void)
+{
+    if (has_key)
+        pthread_key_delete(key);
+}
+
+void brume_thread_caches_free_at_end(void)
+{
+    pthread_once(&once, make_key);
+    if (has_key && !pthread_getspecific(key))
+        (void)pthread_setspecific(key, &key);
 }

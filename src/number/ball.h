@@ -28,4 +28,6 @@ void brume_ball_normal_cdf(arb_t out, const arb_t x, slong precision);
 /* Is the ball known to `bits` relative bits (or is it a point)? */
 int brume_ball_is_sharp(const arb_t x, slong bits);
 
+void brume_thread_caches_free_at_end(void);
+
 #endif

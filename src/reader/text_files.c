@@ -12,7 +12,7 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "reader/csv_line.h"
 #include "reader/find.h"
 #include "reader/format.h"

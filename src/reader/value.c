@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 /* ---- dates and timestamps from text: see value.h ---- */
 

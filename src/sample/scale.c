@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "number/thread_caches.h"
+#include "number/ball.h"
 
 _Static_assert(sizeof(unsigned long) == sizeof(uint64_t), "MPFR's integers must hold 64 bits");
 

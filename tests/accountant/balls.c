@@ -11,12 +11,11 @@
 #include "accountant/contour/line.h"
 #include "accountant/exact/delta_bounds.h"
 #include "accountant/exact/one_sampled.h"
-#include "accountant/exact/sampled_balls.h"
+#include "accountant/law/law.h"
 #include "accountant/law/points.h"
 #include "accountant/law/sampled_gaussian.h"
 #include "accountant/law/shift_parameters.h"
 #include "accountant/ray/solve.h"
-#include "accountant/solve/merge_terms.h"
 #include "accountant/solve/solve.h"
 #include "number/ball.h"
 

@@ -5,7 +5,6 @@
 
 #include "check.h"
 
-#include "accountant/solve/merge_terms.h"
 #include "accountant/solve/solve.h"
 #include "sequence.h"
 

@@ -2,10 +2,10 @@
  * bound of the stated formula and not above it by more than the last places. */
 #include "check.h"
 
-#include "accountant/terms.h"
-#include "accountant/exact/profile.h"
-#include "optimal_sum.h"
+#include "accountant/exact/delta_bounds.h"
 #include "accountant/renyi/renyi.h"
+#include "accountant/terms.h"
+#include "optimal_sum.h"
 
 /* `value` is the truth cut after at least 11 digits: above it less one unit of 1e-11, close to it.
  */

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "accountant/exact/delta_bounds.h"
+#include "accountant/law/law.h"
 #include "accountant/law/shift_parameters.h"
 #include "accountant/reference.h"
 #include "accountant/solve/solve.h"

@@ -9,8 +9,8 @@
 #include <brume/account/diagnostics.h>
 
 #include "accountant/contour/line.h"
-#include "accountant/solve/solve.h"
 #include "accountant/exact/one_sampled.h"
+#include "accountant/solve/solve.h"
 #include "accountant/terms.h"
 #include "balls.h"
 

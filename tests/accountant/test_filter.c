@@ -3,7 +3,7 @@
 
 #include <brume/account/filter.h>
 
-#include "accountant/exact/profile.h"
+#include "accountant/exact/delta_bounds.h"
 #include "accountant/renyi/renyi.h"
 #include "number/decimal.h"
 

@@ -4,9 +4,8 @@
 
 #include <math.h>
 
-#include "accountant/solve/merge_terms.h"
-#include "accountant/solve/solve.h"
 #include "accountant/contour/line.h"
+#include "accountant/solve/solve.h"
 #include "accountant/terms.h"
 
 typedef struct mixture {

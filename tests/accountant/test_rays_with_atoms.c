@@ -6,10 +6,10 @@
 #include <math.h>
 
 #include "accountant/contour/line.h"
-#include "accountant/ray/with_atoms.h"
-#include "accountant/ray/transform.h"
 #include "accountant/draws.h"
-#include "accountant/solve/merge_terms.h"
+#include "accountant/ray/solve.h"
+#include "accountant/ray/transform.h"
+#include "accountant/solve/solve.h"
 #include "accountant/terms.h"
 
 /* --- one draw: the definition in long doubles --- */

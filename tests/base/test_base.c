@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/sql_hint.h"
 #include "base/text.h"
-#include "base/utf8.h"
 
 static void status_words_and_exit_codes_follow_the_table(void **state)
 {

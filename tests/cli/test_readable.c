@@ -1,10 +1,9 @@
-/* Values and error bars for a person (src/command/frame/readable.h). */
+/* Values and error bars for a person (src/command/frame/output.h). */
 #include "check.h"
 
 #include <stdlib.h>
 
-#include "command/frame/json_text.h"
-#include "command/frame/readable.h"
+#include "command/frame/output.h"
 #include "sequence.h"
 
 static void a_value_has_the_decimals_of_its_error_bar(void **state)

@@ -6,7 +6,7 @@
 
 #include "engine/plain_form.h"
 
-/* The patterns of print_cast.c, as POSIX writes them. */
+/* The patterns of print_expression.c, as POSIX writes them. */
 #define YEAR     "([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
 #define FOURTH   "(0[48]|[2468][048]|[13579][26])"
 #define LEAP_DAY "([0-9]{2}" FOURTH "|" FOURTH "00)-02-29"

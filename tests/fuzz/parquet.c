@@ -7,9 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "reader/parquet/convert.h"
 #include "reader/parquet/parquet.h"
-#include "base/utf8.h"
 
 __extension__ typedef __int128 wide;
 

@@ -8,9 +8,9 @@
 
 #include "../query/clinic.h"
 #include "query/expression/build.h"
-#include "query/expression/text_work.h"
-#include "query/sql/parse.h"
+#include "query/expression/expression.h"
 #include "query/print/statement.h"
+#include "query/sql/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <brume/mechanism/expression.h>
 #include <brume/noise/gaussian.h>
 
-#include "accountant/exact/profile.h"
+#include "accountant/exact/delta_bounds.h"
 #include "random/tape.h"
 
 static brume_error error;

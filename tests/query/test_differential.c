@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "nasty.h"
-#include "spark.h"
-#include "query/expression/wide.h"
-#include "query/sql/parse.h"
+#include "query/expression/literal.h"
 #include "query/print/statement.h"
+#include "query/sql/parse.h"
+#include "spark.h"
 
 enum { BATCH = 8, TEXT = 60000 };
 

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "accountant/exact/profile.h"
+#include "accountant/exact/delta_bounds.h"
 #include "query/price/key_threshold.h"
 
 static brume_error error;

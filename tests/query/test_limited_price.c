@@ -9,7 +9,7 @@
 #include <gmp.h>
 #include <mpfr.h>
 
-#include "accountant/exact/profile.h"
+#include "accountant/exact/delta_bounds.h"
 #include "query/limit/clip.h"
 #include "query/price/key_threshold.h"
 #include "query/price/limited.h"

@@ -10,7 +10,7 @@
 #include <gmp.h>
 #include <mpfr.h>
 
-#include "accountant/exact/profile.h"
+#include "accountant/exact/delta_bounds.h"
 #include "exact_kappas.h"
 #include "number/rounding.h"
 #include "query/price/price.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "query/expression/text_work.h"
+#include "query/expression/expression.h"
 
 /* ---- how often a text repeats itself ---- */
 

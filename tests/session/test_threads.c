@@ -13,7 +13,6 @@
 #include "command/frame/call.h"
 #include "fixture.h"
 #include "session/state.h"
-#include "session/watch.h"
 
 #ifdef __SANITIZE_ADDRESS__
 /* MPFR keeps constants for each thread until the thread frees them: the host's threads do not. */

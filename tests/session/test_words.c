@@ -1,4 +1,4 @@
-/* Words of a command line, as options and as a run (src/session/words.c). */
+/* Words of a command line, as options and as a run (src/session/session.c). */
 #include "check.h"
 #include "fixture.h"
 

@@ -7,20 +7,106 @@
  *
  * Texts of charges and filters are one line, fields in a fixed order, decimals as they are: what is
  * read prints back to the same bytes, and a filter that is read could have been made. */
-#include <brume/account/filter.h>
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <brume/account/filter.h>
+#include <brume/account/odometer.h>
+
+#include "accountant/law/law.h"
 #include "accountant/renyi/renyi.h"
 #include "accountant/search.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "number/decimal.h"
 #include "number/rounding.h"
+
+/* Prices in the currency of a rule. Promise: never below what the release costs; typed decimals
+ * stay as typed. */
+
+enum { DIGITS = 17 };
+
+brume_status brume_charge_make(brume_rule rule, const brume_decimal *amount,
+                               const brume_decimal *delta, brume_charge *out, brume_error *error)
+{
+    static const brume_decimal zero = {{0}, 0}, one = {{1}, 0};
+    const brume_decimal *failure = delta ? delta : &zero;
+    if (!brume_rule_word(rule))
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "no such rule");
+    if (brume_decimal_compare(failure, &one) >= 0)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "a price's 'delta' must be below 1");
+    if (rule == BRUME_RULE_PURE && !brume_decimal_is_zero(failure))
+        return brume_fail(error, BRUME_EUNSUPPORTED,
+                          "register the data with a delta, under the rule approximate",
+                          "a release with a delta cannot be charged to a pure budget");
+    *out = (brume_charge){rule, *amount, *failure};
+    return BRUME_OK;
+}
+
+/* epsilon tanh(epsilon/2), rounded up: every factor is. */
+static double rho_upper(double epsilon)
+{
+    brume_cost pure = {.pure = BRUME_UPPER, .epsilon = epsilon};
+    return brume_rho_upper(&pure);
+}
+
+brume_status brume_charge_rho_of_epsilon(const brume_decimal *epsilon, brume_decimal *rho,
+                                         brume_error *error)
+{
+    static const brume_decimal half = {{5}, -1};
+    brume_decimal exact;
+    if (brume_decimal_product(epsilon, epsilon, &exact, NULL) == BRUME_OK &&
+        brume_decimal_product(&exact, &half, &exact, NULL) == BRUME_OK &&
+        brume_decimal_lower(&exact) > 0 && isfinite(brume_decimal_upper(&exact))) {
+        *rho = exact;
+        return BRUME_OK;
+    }
+    double most =
+        brume_decimal_upper(epsilon); /* too many digits, or out of the range of doubles */
+    return brume_decimal_from_double_up(brume_divide_up(brume_multiply_up(most, most), 2), DIGITS,
+                                        rho, error);
+}
+
+brume_status brume_charge_guarantee(brume_rule rule, const brume_decimal *epsilon,
+                                    const brume_decimal *delta, brume_charge *out,
+                                    brume_error *error)
+{
+    if (rule != BRUME_RULE_CONCENTRATED)
+        return brume_charge_make(rule, epsilon, delta, out, error);
+    brume_decimal rho;
+    BRUME_TRY(
+        brume_decimal_from_double_up(rho_upper(brume_decimal_upper(epsilon)), DIGITS, &rho, error));
+    return brume_charge_make(rule, &rho, delta, out, error);
+}
+
+brume_status brume_charge_cost(brume_rule rule, const brume_cost *cost, uint64_t count,
+                               brume_charge *out, brume_error *error)
+{
+    double amount;
+    BRUME_TRY(brume_cost_check(cost, error));
+    if (rule == BRUME_RULE_CONCENTRATED)
+        amount = brume_rho_upper(cost);
+    else
+        amount = cost->pure != BRUME_ABSENT ? cost->epsilon : INFINITY;
+    if (!isfinite(amount) || !(amount >= 0))
+        return brume_fail(
+            error, BRUME_EUNSUPPORTED,
+            rule == BRUME_RULE_CONCENTRATED
+                ? NULL
+                : "convert it at a delta of your choice, or use a concentrated budget",
+            "this release has no %s of its own",
+            rule == BRUME_RULE_CONCENTRATED ? "rho" : "pure epsilon");
+    brume_decimal price, failure;
+    /* both rounded up before the exact multiplication; failures add up to at most their sum */
+    BRUME_TRY(brume_decimal_from_double_up(amount, DIGITS, &price, error));
+    BRUME_TRY(brume_decimal_from_double_up(cost->delta_failure, DIGITS, &failure, error));
+    BRUME_TRY(brume_decimal_multiply(&price, count, &price, error));
+    BRUME_TRY(brume_decimal_multiply(&failure, count, &failure, error));
+    return brume_charge_make(rule, &price, &failure, out, error);
+}
 
 static const brume_decimal zero = {{0}, 0};
 
@@ -377,5 +463,95 @@ brume_status brume_filter_parse(const char *text, brume_filter *out, brume_error
         (filter.charges == 0 && !untouched))
         return damaged("budget", text, error);
     *out = filter;
+    return BRUME_OK;
+}
+
+/* The odometer: a list of distinct costs with their counts. Promise: a reading is the certified
+ * cost of exactly the releases added, as if fixed in advance, and says so. */
+
+struct brume_odometer {
+    brume_term *terms;
+    size_t count, room;
+    uint64_t releases;
+};
+
+brume_status brume_odometer_open(brume_odometer **out, brume_error *error)
+{
+    brume_odometer *odometer = calloc(1, sizeof *odometer);
+    if (!odometer)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    *out = odometer;
+    return BRUME_OK;
+}
+
+void brume_odometer_close(brume_odometer *odometer)
+{
+    if (!odometer)
+        return;
+    free(odometer->terms);
+    free(odometer);
+}
+
+/* Field by field: padding is not compared. */
+static bool same(const brume_cost *a, const brume_cost *b)
+{
+    return a->pure == b->pure && a->epsilon == b->epsilon && a->concentrated == b->concentrated &&
+           a->rho == b->rho && a->renyi == b->renyi && a->renyi_upper == b->renyi_upper &&
+           a->loss == b->loss && a->law.kind == b->law.kind && a->law.a == b->law.a &&
+           a->law.rate == b->law.rate && a->law.shift == b->law.shift &&
+           a->delta_failure == b->delta_failure;
+}
+
+static brume_status append(brume_odometer *odometer, const brume_cost *cost, uint64_t count,
+                           brume_error *error)
+{
+    if (odometer->count == odometer->room) {
+        size_t room = odometer->room ? 2 * odometer->room : 8;
+        brume_term *terms = realloc(odometer->terms, room * sizeof *terms);
+        if (!terms)
+            return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        odometer->terms = terms;
+        odometer->room = room;
+    }
+    odometer->terms[odometer->count++] = (brume_term){*cost, count};
+    return BRUME_OK;
+}
+
+brume_status brume_odometer_add(brume_odometer *odometer, const brume_cost *cost, uint64_t count,
+                                brume_error *error)
+{
+    if (count == 0 || count > INT64_MAX)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "a count must be in 1 .. 2^63-1");
+    BRUME_TRY(brume_cost_check(cost, error));
+    if (!brume_method_applies(BRUME_METHOD_AUTO, cost))
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "a release without any stated cost");
+    size_t i = 0;
+    while (i < odometer->count && !same(&odometer->terms[i].cost, cost))
+        i++;
+    if (i == odometer->count)
+        BRUME_TRY(append(odometer, cost, count, error));
+    else if (odometer->terms[i].count > INT64_MAX - count)
+        return brume_fail(error, BRUME_EOVERFLOW, NULL, "more than 2^63-1 releases of one kind");
+    else
+        odometer->terms[i].count += count;
+    odometer->releases = odometer->releases > UINT64_MAX - count ? UINT64_MAX
+                                                                 : odometer->releases + count;
+    return BRUME_OK;
+}
+
+brume_status brume_odometer_read(const brume_odometer *odometer, double delta, brume_reading *out,
+                                 brume_error *error)
+{
+    brume_reading reading = {.releases = odometer->releases, .label = BRUME_ODOMETER_LABEL};
+    if (!(delta >= 0 && delta < 1))
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "'delta' is %.17g, must be in [0, 1)",
+                          delta);
+    if (odometer->count == 0)
+        reading.epsilon =
+            (brume_bound){.has_lower = true, .method = BRUME_METHOD_BASIC, .route = "no release"};
+    else
+        BRUME_TRY(brume_account_epsilon(BRUME_METHOD_AUTO, odometer->terms, odometer->count, delta,
+                                        &reading.epsilon, error));
+    *out = reading;
     return BRUME_OK;
 }

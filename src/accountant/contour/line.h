@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <brume/interval.h>
 
 #include "accountant/law/law.h"
@@ -145,7 +146,7 @@ double brume_line_certify(brume_line *line, double epsilon, double *lower, doubl
 
 void brume_line_close(brume_line *line);
 
-/* --- saddle.c: where a search for epsilon starts --- */
+/* --- where a search for epsilon starts --- */
 
 /* The Chernoff epsilon at delta; *upper is a certified upper end, *best_place the order of both. */
 double brume_chernoff_epsilon(brume_law *laws, size_t count, double delta, double delta_error,

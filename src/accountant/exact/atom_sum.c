@@ -11,6 +11,7 @@
 #include "accountant/exact/delta_bounds.h"
 #include "accountant/exact/one_sampled.h"
 #include "accountant/law/points.h"
+#include "accountant/law/shift_parameters.h"
 #include "number/elementary.h"
 #include "number/elementary_body.h"
 #include "number/paths.h"

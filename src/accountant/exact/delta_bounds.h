@@ -70,4 +70,13 @@ brume_delta_bounds brume_pattern_bounds(brume_pattern *pattern);
 /* --- all Gaussians together: a law of that kind is one draw --- */
 brume_delta_bounds brume_gaussian_bounds(brume_law *law);
 
+/* All real epsilon, the negative ones too. Parameters are the exact values of the doubles. */
+
+/* Gaussian, mu = L2 sensitivity / sigma >= 0. */
+brume_interval brume_profile_gaussian(double mu, double epsilon);
+
+/* The least sigma/sensitivity whose profile at epsilon is at most delta, rounded up: the analytic
+ * Gaussian mechanism. Infinite for delta <= 0. Requires epsilon >= 0.           [BW18, Alg. 1] */
+double brume_profile_gaussian_sigma_upper(double epsilon, double delta);
+
 #endif

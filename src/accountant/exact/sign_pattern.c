@@ -17,8 +17,9 @@
 #include <stdlib.h>
 
 #include "accountant/exact/delta_bounds.h"
-#include "accountant/exact/sampled_balls.h"
+#include "accountant/exact/one_sampled.h"
 #include "accountant/law/law.h"
+#include "accountant/law/shift_parameters.h"
 #include "number/ball.h"
 #include "number/flint.h"
 

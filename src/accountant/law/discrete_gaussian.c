@@ -248,7 +248,7 @@ static bool masses(const brume_law *law, double depth, brume_masses *out)
         c.mass[j] /= normal; /* of all: short by 2 e^{-depth}, which is missed */
     c.missed = 2.01 * exp(-depth);
     /* the sum: the terms' own errors, and one unit each for the last places; log masses: 20 units
-     * of themselves, see table.c; every draw after the first ripples by 4.3 e^{-pi^2 sigma^2}
+     * of themselves, see points.c; every draw after the first ripples by 4.3 e^{-pi^2 sigma^2}
      */
     double deepest = reach * reach / (2 * square);
     c.error += 2 * unit * (double)c.count + 20 * unit * deepest + c.missed;

@@ -9,7 +9,7 @@
  * e^{sm} cosh(t + sw) / cosh t, which is the law alone for m = 0, w = e and t = e/2. So in both
  * cases L - m has on the line psi(y) = cos yw + i T sin yw,  T = tanh(t + cw),  without the factor
  * e^{iym}. proofs/accountant/law.md, section law.5. Promise: alone as law.h; on a sample for the
- * parameters as given: shift_parameters.c takes care of parameters that are known to 8 units only.
+ * parameters as given: law.c takes care of parameters that are known to 8 units only.
  */
 #include "accountant/law/family.h"
 

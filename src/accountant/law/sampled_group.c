@@ -13,6 +13,7 @@
  * is that of parameters moved by 9. Every rounding enlarges a mass or moves it to a larger loss. */
 #include "accountant/law/family.h"
 #include "accountant/law/points.h"
+#include "accountant/law/shift_parameters.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  * no singularity in the ellipse of rho = 6; on each the rule of 40 points serves the real line and
  * small y, and Legendre's expansion of the tilted density, whose transforms are spherical Bessel
  * functions, serves all larger ones. proofs/accountant/law.md, section law.6.
- * Promise: as law.h, for the parameters as given; shift_parameters.c takes care of their errors. */
+ * Promise: as law.h, for the parameters as given; law.c takes care of their errors. */
 #include "accountant/law/family.h"
 #include "accountant/law/law.h"
 #include "base/error.h"

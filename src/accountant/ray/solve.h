@@ -9,6 +9,7 @@
 #define BRUME_ACCOUNTANT_RAY_SOLVE_H
 
 #include "accountant/exact/delta_bounds.h"
+#include "accountant/ray/ray.h"
 
 /* Are all laws subsampled Gaussians? Then the two orders are those of one pair. */
 bool brume_rays_apply(const brume_law *laws, size_t count);
@@ -33,5 +34,21 @@ bool brume_rays_delta(const brume_law *laws, size_t count, double epsilon, doubl
 /* Is delta(epsilon) certainly at most `delta`? By one moment, one line or one ray; no, if a law is
  * of another kind. */
 bool brume_rays_below(brume_law *laws, size_t count, double epsilon, double delta);
+
+typedef struct brume_ray_atoms brume_ray_atoms;
+
+/* Can this route take these laws? Not one subsampled Gaussian with atoms alone: that has a sharper
+ * route (exact/one_sampled.h). */
+bool brume_ray_atoms_suits(const brume_law *laws, size_t count);
+
+/* Bounds of delta with a relative width of `goal` where that can be reached. NULL if the laws are
+ * of other kinds, if there are too many terms, or if memory ran out: then another route is taken.
+ */
+brume_ray_atoms *brume_ray_atoms_open(const brume_law *laws, size_t count, double goal);
+
+/* Narrow the interval; false if brume_ray_atoms_open refuses. `keep`, if not NULL, is given the
+ * open sum for other epsilons, unless it has too many terms to be asked often. */
+bool brume_ray_atoms_delta(const brume_law *laws, size_t count, double epsilon, double goal,
+                           brume_certified *certified, brume_delta_bounds *keep);
 
 #endif

@@ -7,6 +7,7 @@
 #define BRUME_ACCOUNTANT_RENYI_RENYI_H
 
 #include <stdbool.h>
+
 #include <brume/account/compose.h>
 #include <brume/account/cost.h>
 
@@ -63,7 +64,7 @@ double brume_concentrated_delta_closed_upper(double rho, double epsilon);
 double brume_concentrated_epsilon_upper(double rho, double delta);
 double brume_concentrated_delta_upper(double rho, double epsilon);
 
-/* --- known_curves.c: the curves that costs carry, and the rho of a curve --- */
+/* --- the curves that costs carry, and the rho of a curve --- */
 
 /* Renyi divergences of order alpha > 1, for brume_cost.renyi_upper. The law of the cost, or its
  * rho, says which. For alpha <= 1 they return the value at the next order above 1, which bounds it.
@@ -81,10 +82,6 @@ double brume_renyi_sampled_gaussian_upper(const brume_cost *cost, double alpha);
 /* Of a group of law.shift records on such a sample, of whom any may come while the others go; law.a
  * and law.rate are those of one of them. Its work grows with the group. */
 double brume_renyi_sampled_group_upper(const brume_cost *cost, double alpha);
-
-/* D of order 1 + t in doubles, rounded up: of pure, k-ary and discrete Laplace laws of a small
- * shift; infinite of others, and where doubles do not reach. */
-double brume_renyi_quick_upper(const brume_loss *law, double t);
 
 /* The least rho of a cost that has a Renyi curve and a pure epsilon: an upper bound of
  * D_alpha/alpha over all alpha > 1, at most 2e-4 above it. Tens of curve evaluations. */

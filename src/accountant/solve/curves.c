@@ -9,7 +9,6 @@
 
 #include "accountant/contour/line.h"
 #include "accountant/renyi/renyi.h"
-#include "accountant/solve/merge_terms.h"
 #include "accountant/solve/solve.h"
 #include "base/error.h"
 #include "number/rounding.h"

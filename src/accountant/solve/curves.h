@@ -14,7 +14,6 @@
 #include <brume/account/diagnostics.h>
 
 #include "accountant/renyi/renyi.h"
-#include "accountant/solve/merge_terms.h"
 #include "accountant/solve/solve.h"
 
 /* All releases that have only a curve, together: log E e^{cL} <= brume_curve_sum_upper(c), c > 0,

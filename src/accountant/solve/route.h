@@ -31,10 +31,10 @@ typedef struct brume_task {
     brume_certified certified;        /* the best certified bounds so far */
     brume_kept kept[BRUME_MOST_KEPT]; /* routes left open for other epsilons */
     size_t kept_count;
-    brume_kept taken; /* what brume_task_take evaluated last; not owned */
+    brume_kept taken; /* what task_take evaluated last; not owned */
 
     brume_line line;     /* aimed at epsilon, not laid, when `aimed` is set */
-    bool aimed;          /* by brume_task_aim */
+    bool aimed;          /* by task_aim */
     double line_width;   /* of the band of the next line; 0: the line ends without one */
     double enough_width; /* the same for a mixture whose next line is too much work; 0: it is narrow
                             enough */
@@ -66,27 +66,10 @@ typedef struct brume_route {
 
 /* The routes; *count of them, at most so many. */
 enum { BRUME_MOST_ROUTES = 16 };
-const brume_route *brume_routes(size_t *count);
-
-void brume_delta_bounds_close(brume_delta_bounds *opened);
 
 /* What the routes left open say together of another epsilon, on one side; false if one of them says
  * nothing there. */
 /* Names of routes, as intervals show them. */
 extern const char brume_route_plain[], brume_route_top[];
-
-/* Aim the line of the contour integral at epsilon, once; or again, after a change of its
- * tolerance. False if memory ran out. */
-BRUME_MUST_USE bool brume_task_aim(brume_task *task);
-BRUME_MUST_USE bool brume_task_aim_line(brume_task *task);
-
-/* Is delta known to be far from the one that is sought? */
-bool brume_task_is_decided(const brume_task *task);
-
-/* Is the estimated excess small enough, where only the upper end is of use? */
-bool brume_task_is_met(const brume_task *task);
-
-/* Evaluate an open route at task->epsilon, and take its bounds. */
-void brume_task_take(brume_task *task, const brume_delta_bounds *opened);
 
 #endif

@@ -3,6 +3,8 @@
 #ifndef BRUME_ACCOUNTANT_SOLVE_SOLVE_H
 #define BRUME_ACCOUNTANT_SOLVE_SOLVE_H
 
+#include <brume/account/compose.h>
+
 #include "accountant/exact/delta_bounds.h"
 #include "accountant/law/law.h"
 
@@ -25,5 +27,33 @@ BRUME_MUST_USE bool brume_solve(brume_law *laws, size_t count, const brume_asked
 
 /* Is delta(epsilon) certainly at most `target`? By a coarse bound. */
 bool brume_solve_below(brume_law *laws, size_t count, double epsilon, double target);
+
+typedef struct brume_merged {
+    brume_law *laws;
+    size_t law_count;
+    double failure;              /* mass at +infinity */
+    double failure_error;        /* its relative error; 0: exact */
+    brume_interval failure_ends; /* certified */
+    bool infinite;               /* a term fails for certain */
+    bool symmetric;              /* all orders are the same */
+    uint64_t members;            /* else: of so many records any number may come */
+    bool bounded;                /* every finite loss has a largest value */
+    bool has_lower;              /* every law is attained */
+    size_t curve_count;          /* terms with a Renyi curve or rho only, not in `laws` */
+} brume_merged;
+
+BRUME_MUST_USE brume_status brume_merge_terms(const brume_term *terms, size_t count, uint64_t come,
+                                              brume_merged *out, brume_error *error);
+void brume_merged_close(brume_merged *merged);
+
+/* All orders of the neighbours, first all records removed, then one and more of them added in
+ * place, if that is not the same: `visit` is called with the merged terms of each; `again` after
+ * the first. It may set *done to end there, and may take laws over by setting merged->law_count to
+ * 0. */
+typedef brume_status brume_order_visit(void *context, bool again, brume_merged *merged, bool *done,
+                                       brume_error *error);
+BRUME_MUST_USE brume_status brume_each_order(const brume_term *terms, size_t count,
+                                             brume_order_visit *visit, void *context,
+                                             brume_error *error);
 
 #endif

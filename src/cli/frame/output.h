@@ -32,4 +32,21 @@ int brume_output_error(const char *command, bool json, uint64_t line, const brum
 /* A text with names of data in it, on stdout or stderr. */
 void brume_output_say(FILE *file, const char *text);
 
+/* Is colour wanted: standard output is a terminal, NO_COLOR is not set and TERM is not dumb. */
+bool brume_terminal_wants_colour(void);
+
+/* So much of `total` is done (0: a counter without a bar); a label that is NULL: it is over, and
+ * the bar is wiped. `context` is not used. */
+void brume_bar_show(void *context, const char *label, uint64_t done, uint64_t total);
+
+/* So many seconds have passed. From another thread, often: it is drawn once a second, and not while
+ * there is a bar. Waits for nothing, neither a lock nor the terminal. */
+void brume_bar_time(const char *label, double seconds);
+
+/* Before anything else is written to the terminal. */
+void brume_bar_wipe(void);
+
+/* What wipes it, "" if nothing is shown: for a process that is about to end. */
+const char *brume_bar_eraser(void);
+
 #endif

@@ -2,6 +2,8 @@
 #ifndef BRUME_CLI_RUN_H
 #define BRUME_CLI_RUN_H
 
+#include <stdbool.h>
+
 #include <brume/session.h>
 
 /* A command that the library only describes, and the command line runs, with its options as a JSON

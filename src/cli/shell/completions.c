@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "cli/shell/shell.h"
 
 typedef struct word_list {

@@ -3,17 +3,86 @@
  *
  * A trade-off curve is drawn from its profile: each certified point (eps, delta) gives the lines
  * 1 - delta - e^eps a and e^-eps (1 - delta - a) below it, and the greatest of them is a bound. */
+#include "command/account/account.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <brume/account/account.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/noise/gaussian.h>
+
 #include "accountant/renyi/renyi.h"
 #include "base/error.h"
-#include "command/account/releases.h"
+#include "command/command.h"
 #include "command/frame/bar_chart.h"
+#include "command/frame/output.h"
 #include "command/frame/table.h"
-#include "command/frame/wrap.h"
+#include "command/host.h"
+
+extern const char *const brume_method_choices[];
+
+/* The operand and options that accounting commands share.
+ *
+ * The operand and options that accounting commands share: an expression of releases, the adjacency
+ * its sensitivities are meant under, and the method. */
+
+const char *const brume_adjacency_choices[] = {"add-remove", "replace", NULL};
+/* in the order of brume_method */
+const char *const brume_method_choices[] = {
+    "auto",    "basic", "advanced",    "advanced-half", "advanced-exp", "advanced-2",
+    "optimal", "zcdp",  "zcdp-closed", "rdp",           "pld",          NULL};
+
+/* The adjacency asked for, as a value and as its word. */
+static const char *call_adjacency_word(const brume_call *call)
+{
+    const char *word = brume_call_text(call, "adjacency");
+    return word ? word : brume_adjacency_choices[0];
+}
+
+static brume_adjacency call_adjacency(const brume_call *call)
+{
+    return strcmp(call_adjacency_word(call), "replace") == 0 ? BRUME_REPLACE : BRUME_ADD_REMOVE;
+}
+
+static const char *method_word(brume_method method)
+{
+    return brume_method_choices[method];
+}
+
+/* The method asked for; auto if none was. */
+static brume_method call_method(const brume_call *call)
+{
+    const char *word = brume_call_text(call, "method");
+    for (int i = 0; word && brume_method_choices[i]; i++)
+        if (strcmp(word, brume_method_choices[i]) == 0)
+            return (brume_method)i;
+    return BRUME_METHOD_AUTO;
+}
+
+/* What users of a server may have worked out: what it costs grows with the terms, by more than in
+ * proportion. At the shell, and in the library, the bound is that of the parser. */
+enum { USER_TERMS = 1000, USER_BYTES = 65536 };
+
+brume_status brume_call_expression(const brume_call *call, brume_expression *out,
+                                   brume_error *error)
+{
+    const char *text = brume_call_operand(call, 0);
+    bool of_user = call->host && call->host->user;
+    if (of_user && strlen(text) > USER_BYTES)
+        return brume_fail(error, BRUME_EARGUMENT, "equal terms are written once, with *COUNT",
+                          "the expression has more than 64 KiB");
+    BRUME_TRY(brume_expression_parse(text, call_adjacency(call), out, error));
+    if (!of_user || out->count <= USER_TERMS)
+        return BRUME_OK;
+    brume_status status = brume_fail(
+        error, BRUME_EARGUMENT, "equal terms are written once, with *COUNT",
+        "the expression has %zu terms, at most %d are possible here", out->count, USER_TERMS);
+    brume_expression_free(out);
+    return status;
+}
 
 /* ---- the picture ---- */
 
@@ -182,8 +251,8 @@ static json_t *answer_object(const question *q, const brume_call *call, const br
     json_t *object = json_pack(
         "{s:o, s:o, s:o, s:s, s:s, s:s}", q->of_delta ? "epsilon_upper" : "delta_upper", upper,
         q->of_delta ? "epsilon_lower" : "delta_lower", lower, q->of_delta ? "delta" : "epsilon",
-        brume_json_real(q->at), "method", brume_method_word(bound->method), "route", bound->route,
-        "adjacency", brume_call_adjacency_word(call));
+        brume_json_real(q->at), "method", method_word(bound->method), "route", bound->route,
+        "adjacency", call_adjacency_word(call));
     if (object && bound->infinite)
         json_object_set_new(object, "infinite", json_true());
     if (object && order_of(q, bound) > 0)
@@ -208,15 +277,14 @@ static void print_answer(const question *q, brume_call *call, const brume_bound 
     fprintf(out, "%s%s <= %s%s", brume_bold(call), asked(q),
             bound->infinite ? "infinity" : brume_shortest(bound->upper).text, brume_plain(call));
     fprintf(out, "  at %s = %s, %s\n", q->of_delta ? "delta" : "epsilon",
-            brume_shortest(q->at).text, brume_call_adjacency_word(call));
+            brume_shortest(q->at).text, call_adjacency_word(call));
     if (bound->infinite)
         fprintf(out, "no finite epsilon: %s\n", why_infinite(q));
     else if (bound->has_lower)
         fprintf(out, "%s >= %s: the truth lies between%s\n", asked(q),
                 brume_shortest(bound->lower).text,
                 brume_call_has(call, "method") ? "" : ", certified");
-    fprintf(out, "%smethod: %s (%s", brume_dim(call), brume_method_word(bound->method),
-            bound->route);
+    fprintf(out, "%smethod: %s (%s", brume_dim(call), method_word(bound->method), bound->route);
     if (order_of(q, bound) > 0)
         fprintf(out, ", order %.4g", order_of(q, bound));
     fprintf(out, ")%s\n", brume_plain(call));
@@ -275,7 +343,7 @@ static brume_status print_all(const question *q, brume_call *call, const row *ro
                                    "~how", NULL};
     brume_write_sentence(call->out, "%s, at %s = %s, %s", brume_call_operand(call, 0),
                          q->of_delta ? "delta" : "epsilon", brume_shortest(q->at).text,
-                         brume_call_adjacency_word(call));
+                         call_adjacency_word(call));
     fputc('\n', call->out);
     brume_table *table = brume_table_open(columns);
     for (size_t i = 0; i < count; i++) {
@@ -339,7 +407,7 @@ static brume_status answer(brume_call *call, const brume_expression *expression,
     if (brume_call_has(call, "all"))
         return show_all(q, call, error);
     brume_bound bound;
-    BRUME_TRY(ask(q, brume_call_method(call), &bound, error));
+    BRUME_TRY(ask(q, call_method(call), &bound, error));
     if (call->json)
         return brume_call_write_json(call, answer_object(q, call, &bound), error);
     print_answer(q, call, &bound);
@@ -360,7 +428,7 @@ static brume_status run(brume_call *call, brume_error *error)
                             "'%s' is not known: account needs every parameter",
                             expression.unknown.parameter->name);
     brume_term *terms = NULL;
-    brume_method method = brume_call_has(call, "all") ? BRUME_METHOD_AUTO : brume_call_method(call);
+    brume_method method = brume_call_has(call, "all") ? BRUME_METHOD_AUTO : call_method(call);
     if (status == BRUME_OK)
         status = brume_account_terms(expression.events, expression.count,
                                      brume_call_count(call, "group", 1), method, &terms, error);
@@ -406,4 +474,156 @@ const brume_command brume_command_account = {
                    "account 'randomized_response(epsilon=0.1)*100' --delta 1e-6 --all",
                    "account 'laplace(scale=10)' --delta 0 --group 3"),
     .run = run,
+};
+
+/* brume calibrate: how much noise a target needs. */
+
+static brume_status solve(brume_call *call, brume_expression *expression, brume_calibration *result,
+                          brume_error *error)
+{
+    double delta = brume_call_real(call, "delta", 0);
+    if (brume_call_has(call, "epsilon"))
+        return brume_calibrate(expression, brume_call_real(call, "epsilon", 0), delta, result,
+                               error);
+    return brume_calibrate_accuracy(expression, brume_call_real(call, "alpha", 0),
+                                    brume_call_real(call, "beta", 0), delta, result, error);
+}
+
+static brume_status show(brume_call *call, const brume_expression *expression,
+                         const brume_calibration *result, brume_error *error)
+{
+    const char *name = expression->unknown.parameter->name;
+    char term[400];
+    BRUME_TRY(brume_event_write(&expression->events[expression->unknown.event], term, sizeof term,
+                                error));
+    if (call->json) {
+        json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:s, s:s}", "parameter", name, "value",
+                                   brume_json_real(result->value), "epsilon_upper",
+                                   brume_json_real(result->epsilon_upper), "delta",
+                                   brume_json_real(result->delta), "term", term, "adjacency",
+                                   call_adjacency_word(call));
+        if (object && result->whole != 0)
+            json_object_set_new(object, "choice",
+                                json_string(result->whole > 0 ? "largest" : "smallest"));
+        if (object && result->everywhere)
+            json_object_set_new(object, "everywhere", json_true());
+        if (object && isinf(result->epsilon_upper))
+            json_object_set_new(object, "infinite", json_true());
+        if (object && brume_call_has(call, "alpha")) {
+            json_object_set_new(object, "alpha",
+                                brume_json_real(brume_call_real(call, "alpha", 0)));
+            json_object_set_new(object, "beta", brume_json_real(brume_call_real(call, "beta", 0)));
+        }
+        return brume_call_write_json(call, object, error);
+    }
+    fprintf(call->out, "%s%s = %s%s%s\n", brume_bold(call), name,
+            brume_shortest(result->value).text, brume_plain(call),
+            result->everywhere && result->whole > 0
+                ? ", where the search ends: every value up to it meets the target"
+            : result->everywhere ? ", the end of its range: every value meets the target"
+            : result->whole > 0  ? ", the largest that meets the target"
+            : result->whole < 0  ? ", the smallest that meets the target"
+                                 : "");
+    fprintf(call->out, "epsilon <= %s at delta = %s, %s\n",
+            isinf(result->epsilon_upper) ? "infinity" : brume_shortest(result->epsilon_upper).text,
+            brume_shortest(result->delta).text, call_adjacency_word(call));
+    fprintf(call->out, "%s%s%s\n", brume_dim(call), term, brume_plain(call));
+    return BRUME_OK;
+}
+
+/* The classical formula for one Gaussian release, proven for epsilon <= 1. */
+static brume_status classical(const brume_call *call, const brume_expression *expression,
+                              double *sigma, char *why, size_t size)
+{
+    const brume_event *event = &expression->events[expression->unknown.event];
+    brume_error error = {0};
+    bool fits = expression->count == 1 && event->count == 1 && brume_call_has(call, "epsilon") &&
+                strcmp(brume_card_by_id(event->mechanism)->name, "gaussian") == 0 &&
+                strcmp(expression->unknown.parameter->name, "sigma") == 0;
+    if (!fits) {
+        snprintf(why, size, "for sigma of one gaussian release only");
+        return BRUME_EUNSUPPORTED;
+    }
+    brume_status status = brume_gaussian_sigma_classical(brume_call_real(call, "epsilon", 0),
+                                                         brume_call_real(call, "delta", 0),
+                                                         event->sensitivity, sigma, &error);
+    snprintf(why, size, "%s", error.message);
+    return status;
+}
+
+/* The certified value beside the textbook's. */
+static brume_status show_scales(brume_call *call, const brume_expression *expression,
+                                const brume_calibration *result, brume_error *error)
+{
+    static const char *const columns[] = {"method", ">value", "~how", NULL};
+    static const char how[] = "the least that is certified", text[] = "sqrt(2 ln(1.25/delta)) "
+                                                                      "times sensitivity/epsilon";
+    char why[480] = "";
+    double sigma = NAN;
+    bool applies = classical(call, expression, &sigma, why, sizeof why) == BRUME_OK;
+    if (call->json)
+        return brume_call_write_json(
+            call,
+            json_pack("{s:s, s:o, s:o, s:[{s:s, s:o, s:s}, {s:s, s:o, s:s}]}", "parameter",
+                      expression->unknown.parameter->name, "value", brume_json_real(result->value),
+                      "epsilon_upper", brume_json_real(result->epsilon_upper), "methods", "method",
+                      "certified", "value", brume_json_real(result->value), "how", how, "method",
+                      "classical", "value", brume_json_real(applies ? sigma : NAN), "how",
+                      applies ? text : why),
+            error);
+    brume_table *table = brume_table_open(columns);
+    brume_table_cell(table, "certified");
+    brume_table_cell(table, "%s", brume_shortest(result->value).text);
+    brume_table_cell(table, "%s", how);
+    brume_table_cell(table, "classical");
+    brume_table_cell(table, "%s", applies ? brume_shortest(sigma).text : "-");
+    brume_table_cell(table, "%s", applies ? text : why);
+    return brume_table_write(table, call, error);
+}
+
+static brume_status run_calibrate(brume_call *call, brume_error *error)
+{
+    BRUME_TRY(brume_call_one_of(call, "epsilon", "alpha", error));
+    if (brume_call_has(call, "alpha") != brume_call_has(call, "beta"))
+        return brume_fail(error, BRUME_EARGUMENT, "P[error >= alpha] <= beta",
+                          "'--alpha' and '--beta' go together");
+    brume_expression expression;
+    brume_calibration result;
+    BRUME_TRY(brume_call_expression(call, &expression, error));
+    brume_status status = solve(call, &expression, &result, error);
+    if (status == BRUME_OK)
+        status =
+            (brume_call_has(call, "all") ? show_scales : show)(call, &expression, &result, error);
+    brume_expression_free(&expression);
+    return status;
+}
+
+const brume_command brume_command_calibrate = {
+    .name = "calibrate",
+    .summary = "find the noise that meets a target",
+    .description =
+        "Exactly one parameter of the expression, or the count of a term, is written ?. The answer "
+        "is the value with the "
+        "least noise for which the certified cost of all releases together meets the target; it "
+        "errs to more noise, by at most a billionth where every term has "
+        "a loss law (bounds by moments may jump). With --alpha and --beta it is the value with "
+        "the most noise whose error still meets them, and what that costs.",
+    .usage = "EXPR (--epsilon E | --alpha A --beta B) [--delta D] [--adjacency A]",
+    BRUME_OPERANDS(BRUME_OPERAND(
+        EXPRESSION, "EXPR", "releases with one parameter written ?, e.g. 'gaussian(sigma=?)*100'")),
+    BRUME_OPTIONS(
+        BRUME_POSITIVE_OPTION("epsilon", "E",
+                              "the least noise for which all of it is (E, D)-private"),
+        BRUME_DELTA_OPTION("0 unless given"),
+        BRUME_POSITIVE_OPTION("alpha", "A",
+                              "instead of epsilon: the most noise that errs by A or more ..."),
+        BRUME_PROBABILITY_OPTION("beta", "B", "... with probability at most B"),
+        BRUME_FLAG("all", "the textbook's value beside it"), BRUME_ADJACENCY_OPTION),
+    BRUME_EXAMPLES(
+        "calibrate 'gaussian(sigma=?)*100 + laplace(scale=100)' --epsilon 1 --delta 1e-6",
+        "calibrate 'laplace(scale=?)' --epsilon 0.5 --json",
+        "calibrate 'laplace(scale=?)' --alpha 10 --beta 0.05",
+        "calibrate 'laplace(scale=100)*?' --epsilon 1 --delta 1e-6",
+        "calibrate 'gaussian(sigma=?)' --epsilon 1 --delta 1e-5 --all"),
+    .run = run_calibrate,
 };

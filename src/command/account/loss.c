@@ -11,7 +11,7 @@
 
 #include "accountant/solve/loss.h"
 #include "base/error.h"
-#include "command/account/releases.h"
+#include "command/account/account.h"
 #include "command/frame/bar_chart.h"
 #include "command/frame/call.h"
 #include "command/frame/table.h"

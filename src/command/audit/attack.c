@@ -11,14 +11,13 @@
 #include <brume/noise/laplace.h>
 
 #include "audit/exhaustive.h"
-#include "audit/subsets.h"
-#include "command/frame/bar_chart.h"
-#include "command/frame/progress.h"
-#include "command/frame/table.h"
-#include "command/frame/wrap.h"
-#include "reader/csv_rows.h"
 #include "audit/reconstruct.h"
+#include "audit/subsets.h"
 #include "command/command.h"
+#include "command/frame/bar_chart.h"
+#include "command/frame/output.h"
+#include "command/frame/table.h"
+#include "reader/csv_rows.h"
 
 enum { BRUME_ASSAULT_PEOPLE = 1 << 20 };
 

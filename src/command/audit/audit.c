@@ -14,10 +14,9 @@
 #include <brume/account/account.h>
 #include <brume/mechanism/mechanism.h>
 
-#include "command/frame/progress.h"
-#include "command/account/releases.h"
+#include "command/account/account.h"
+#include "command/frame/output.h"
 #include "command/frame/watch.h"
-#include "command/frame/wrap.h"
 
 static bool is_violation(const brume_audited *a)
 {

@@ -1,8 +1,7 @@
 /* brume audit --time: does the time of an answer tell the neighbour, or the value? */
 #include "audit/timing.h"
 #include "command/audit/audit.h"
-#include "command/frame/progress.h"
-#include "command/frame/wrap.h"
+#include "command/frame/output.h"
 
 static json_t *json_tau(const brume_tau *tau)
 {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/read_number.h"
 #include "base/text.h"
 #include "command/command.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/text.h"
 #include "command/frame/call.h"
+#include "command/frame/output.h"
 #include "command/frame/table.h"
-#include "command/frame/wrap.h"
 
 enum { USAGE = 1000 };
 

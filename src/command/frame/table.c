@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
-#include "command/frame/wrap.h"
+#include "base/text.h"
+#include "command/frame/output.h"
 
 enum { GAP = 2, LONG = 24, BELOW = 4 };
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/frame/output.h"
 #include "command/host.h"
-#include "command/frame/wrap.h"
 #include "command/ledger/open_ledger.h"
 #include "command/owner/register.h"
 #include "command/user/user.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
-#include "command/ledger/open_ledger.h"
+#include "base/text.h"
 #include "command/frame/table.h"
+#include "command/ledger/open_ledger.h"
 #include "command/query/ask.h"
 #include "command/query/write_answer.h"
 #include "query/release/ask.h"

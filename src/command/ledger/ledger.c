@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/frame/wrap.h"
+#include "command/frame/output.h"
 #include "command/ledger/open_ledger.h"
 #include "ledger/redact.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "command/frame/output.h"
 #include "command/frame/table.h"
-#include "command/frame/wrap.h"
 #include "mechanism/card.h"
 #include "mechanism/trial.h"
 

@@ -10,7 +10,7 @@
 
 #include <brume/mechanism/mechanism.h>
 
-#include "command/frame/progress.h"
+#include "command/frame/output.h"
 #include "command/mechanism/term.h"
 
 enum { CHUNK = 1 << 16, LARGEST_JSON = 10000000 };

@@ -6,7 +6,7 @@
 
 #include <brume/decimal.h>
 
-#include "command/frame/wrap.h"
+#include "command/frame/output.h"
 #include "command/ledger/open_ledger.h"
 #include "command/owner/declare.h"
 #include "command/owner/policy_file.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "command/frame/output.h"
 #include "command/frame/table.h"
-#include "command/frame/wrap.h"
 #include "command/query/ask.h"
 #include "engine/declared.h"
 #include "engine/files.h"

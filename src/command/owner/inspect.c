@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/text.h"
+#include "command/command.h"
+#include "command/frame/output.h"
 #include "command/frame/table.h"
-#include "command/frame/wrap.h"
 #include "command/owner/declare.h"
 #include "command/owner/policy_file.h"
+#include "engine/declared.h"
 #include "engine/driver.h"
 #include "engine/files.h"
-#include "reader/text_files.h"
-#include "engine/declared.h"
 #include "reader/format.h"
 #include "reader/guess.h"
-#include "command/command.h"
+#include "reader/text_files.h"
 
 typedef struct inspected {
     bool text; /* a CSV or JSON file: the format and the types are proposed or typed */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "base/utf8.h"
 #include "command/frame/call.h"
 #include "command/owner/policy_file.h"
 #include "command/owner/yaml.h"

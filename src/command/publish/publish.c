@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/frame/json_text.h"
+#include "command/frame/output.h"
 #include "command/host.h"
 #include "command/ledger/open_ledger.h"
 #include "command/publish/bundle.h"
 #include "command/publish/guarantee.h"
-#include "command/query/write_answer.h"
 #include "command/publish/release.h"
+#include "command/query/write_answer.h"
 #include "engine/parquet.h"
 
 static void close_key(void *key)

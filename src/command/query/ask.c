@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/frame/wrap.h"
+#include "command/frame/output.h"
 #include "command/host.h"
 #include "query/release/answer.h"
 

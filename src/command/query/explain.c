@@ -5,11 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "command/ledger/open_ledger.h"
 #include "base/text.h"
-#include "command/frame/readable.h"
+#include "command/frame/output.h"
 #include "command/frame/table.h"
-#include "command/frame/wrap.h"
+#include "command/ledger/open_ledger.h"
 #include "query/release/explain.h"
 #include "query/release/spend.h"
 #include "query/sql/parse.h"

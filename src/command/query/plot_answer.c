@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "command/frame/bar_chart.h"
 #include "command/query/write_answer.h"
 

@@ -12,16 +12,16 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/csv_write.h"
 #include "base/error.h"
 #include "base/read_number.h"
 #include "base/text.h"
+#include "command/frame/output.h"
 #include "command/frame/watch.h"
-#include "command/frame/wrap.h"
 #include "command/ledger/open_ledger.h"
 #include "command/query/write_answer.h"
 #include "query/plan/policy.h"
 #include "query/release/explain.h"
-#include "base/csv_write.h"
 
 enum { MOST_COLUMNS = 15, MOST_TABLES = 64, MOST_BINS = 64 };
 

@@ -9,9 +9,8 @@
 #include "base/csv_write.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "command/frame/readable.h"
+#include "command/frame/output.h"
 #include "command/frame/table.h"
-#include "command/frame/wrap.h"
 #include "command/query/ask.h"
 
 /* ---- the notes below a table ---- */

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/frame/input.h"
-#include "command/frame/readable.h"
+#include "command/frame/output.h"
 #include "command/frame/table.h"
 #include "command/frame/watch.h"
 #include "command/ledger/open_ledger.h"
@@ -324,8 +323,7 @@ const brume_command brume_command_release = {
         BRUME_OPTION(REAL, "rho", "R",
                      "the price of --noise lln, in place of epsilon, which stands for epsilon^2/2",
                      BRUME_ABOVE_TO(0, 10000)),
-        BRUME_OPTION(TEXT, "method", "METHOD", "which mechanism; see above"),
-        BRUME_WINDOW_OPTION,
+        BRUME_OPTION(TEXT, "method", "METHOD", "which mechanism; see above"), BRUME_WINDOW_OPTION,
         BRUME_OPTION(TEXT, "column", "NAME", "of which column"),
         BRUME_OPTION(TEXT, "columns", "A,B,...", "of which columns (gram, covariance, regression)"),
         BRUME_OPTION(

@@ -5,14 +5,13 @@
 #include <string.h>
 
 #include "base/csv_write.h"
+#include "base/text.h"
 #include "command/command.h"
 #include "command/frame/bar_chart.h"
-#include "command/frame/readable.h"
+#include "command/frame/output.h"
 #include "command/frame/table.h"
 #include "command/frame/watch.h"
 #include "command/ledger/open_ledger.h"
-#include "base/text.h"
-#include "command/frame/wrap.h"
 #include "command/query/ask.h"
 #include "query/plan/tables.h"
 #include "query/plan/words.h"
@@ -122,7 +121,8 @@ static void write_opened(const brume_call *call, const json_t *made, const brume
     const json_t *windows = json_object_get(made, "windows");
     if (windows) {
         const json_t *range = json_array_get(json_object_get(windows, "ranges"), 0);
-        fprintf(out, "  windows   each from %s to %s pays ", json_string_value(json_array_get(range, 0)),
+        fprintf(out, "  windows   each from %s to %s pays ",
+                json_string_value(json_array_get(range, 0)),
                 json_string_value(json_array_get(range, 1)));
         write_cost(out, json_object_get(windows, "price"));
         fputc('\n', out);

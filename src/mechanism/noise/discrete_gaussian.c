@@ -9,9 +9,9 @@
 #include <brume/noise/gaussian.h>
 
 #include "base/error.h"
-#include "mechanism/noise/additive.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
+#include "mechanism/noise/additive.h"
 
 static const brume_parameter parameters[] = {
     BRUME_PARAMETER_NOISE_("sigma", "P[k] is proportional to exp(-k^2/(2 sigma^2))"),

@@ -8,9 +8,9 @@
 #include <brume/noise/laplace.h>
 
 #include "base/error.h"
-#include "mechanism/noise/additive.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
+#include "mechanism/noise/additive.h"
 
 static const brume_parameter parameters[] = {
     BRUME_PARAMETER_NOISE_("scale", "P[k] is proportional to exp(-|k|/scale)"),

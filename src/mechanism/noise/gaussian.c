@@ -5,9 +5,9 @@
  * exactly. proofs/gaussian.md. */
 #include <brume/noise/gaussian.h>
 
-#include "mechanism/noise/additive.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
+#include "mechanism/noise/additive.h"
 
 static const brume_parameter parameters[] = {
     BRUME_PARAMETER_NOISE_("sigma", "standard deviation of the noise in each coordinate"),

@@ -8,7 +8,7 @@
 
 #include <brume/account/compose.h>
 
-#include "accountant/exact/profile.h"
+#include "accountant/exact/delta_bounds.h"
 #include "base/error.h"
 #include "mechanism/ball.h"
 #include "mechanism/formula.h"

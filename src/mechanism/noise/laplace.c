@@ -5,9 +5,9 @@
  * proofs/laplace.md. */
 #include <brume/noise/laplace.h>
 
-#include "mechanism/noise/additive.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
+#include "mechanism/noise/additive.h"
 
 static const brume_parameter parameters[] = {
     BRUME_PARAMETER_NOISE_(

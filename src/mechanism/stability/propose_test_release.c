@@ -10,8 +10,8 @@
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
 #include "mechanism/noise/release.h"
-#include "mechanism/stability/stability.h"
 #include "mechanism/stability/laplace_tail.h"
+#include "mechanism/stability/stability.h"
 #include "mechanism/stability/trial.h"
 
 enum { TEST, RELEASE, DELTA };

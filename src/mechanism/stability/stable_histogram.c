@@ -9,7 +9,7 @@
 
 #include <brume/noise/noise.h>
 
-#include "accountant/exact/profile.h"
+#include "accountant/exact/delta_bounds.h"
 #include "base/error.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"

@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
-#include "mechanism/stability/stability.h"
 #include "mechanism/stability/laplace_tail.h"
+#include "mechanism/stability/stability.h"
 #include "mechanism/stability/trial.h"
 
 static brume_status check(double epsilon, double delta, brume_error *error)

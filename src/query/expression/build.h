@@ -7,7 +7,6 @@
 
 #include <brume/status.h>
 
-#include "query/expression/arena.h"
 #include "query/expression/expression.h"
 
 typedef const brume_expression *brume_node;
@@ -17,7 +16,7 @@ typedef struct brume_builder {
     brume_error *error;
     brume_status status; /* of the first failure */
     size_t nodes;
-    size_t work; /* of all nodes: see text_work.h */
+    size_t work; /* of all nodes: see brume_text_work */
 } brume_builder;
 
 enum {
@@ -68,6 +67,7 @@ brume_node brume_build_column(brume_builder *builder, const struct brume_relatio
 
 /* Widening, as SQL does it implicitly; untyped literals become `type`. */
 brume_node brume_build_convert(brume_builder *builder, brume_node node, brume_type type);
+
 /* The type that all of `nodes` widen to. */
 bool brume_build_common(brume_builder *builder, const brume_node *nodes, size_t count,
                         brume_type *type);
@@ -92,14 +92,18 @@ brume_node brume_build_between(brume_builder *builder, bool negated, brume_node 
                                brume_node high);
 brume_node brume_build_in(brume_builder *builder, bool negated, brume_node a,
                           const brume_node *list, size_t count);
+
 /* `pattern` with backslash as its escape. */
 brume_node brume_build_like(brume_builder *builder, brume_operation operation, brume_node a,
                             const char *pattern);
+
 /* Does the text, or a part of it unless `whole`, match a regular expression (base/regular.h)? */
 brume_node brume_build_matches(brume_builder *builder, brume_node a, const char *pattern,
                                bool folds, bool whole);
+
 /* condition, value, condition, value, ..., else (NULL of no type where there is none). */
 brume_node brume_build_case(brume_builder *builder, const brume_node *arguments, size_t count);
+
 /* COALESCE, GREATEST, LEAST, NULLIF, CONCAT, JOIN_TEXT. */
 brume_node brume_build_choice(brume_builder *builder, brume_operation operation,
                               const brume_node *arguments, size_t count);

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "query/expression/wide.h"
+#include "query/expression/literal.h"
 
 static const brume_type INTEGER = {BRUME_TYPE_INTEGER, 0, 0};
 static const brume_type BIGINT = {BRUME_TYPE_BIGINT, 0, 0};

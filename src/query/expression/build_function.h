@@ -28,13 +28,6 @@ bool brume_argument_constant_integer(brume_builder *builder, const char *name, b
 
 /* The argument as a number, a text, an integer; NULL: refused, or `node` is NULL. An untyped
  * literal becomes what is wanted; nothing else is converted. */
-brume_node brume_argument_number(brume_builder *builder, const char *name, brume_node node);
 brume_node brume_argument_text(brume_builder *builder, const char *name, brume_node node);
-brume_node brume_argument_integer(brume_builder *builder, const char *name, brume_node node);
-
-/* Why regular expressions do not cut texts, and what to write instead. */
-#define BRUME_NO_PATTERNS                                                                          \
-    "use regexp_matches, split_part, strpos or replace: where one of several matches is taken, "   \
-    "PostgreSQL takes another one than DuckDB, and a time that tells of a row"
 
 #endif

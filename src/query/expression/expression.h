@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <brume/status.h>
+
 #include "base/type.h"
 
 __extension__ typedef __int128 brume_wide;
@@ -47,7 +49,7 @@ typedef struct brume_expression {
                        */
     bool duration; /* an interval: the seconds between two times, with which SQL does not count */
     size_t max_length; /* TEXT: bytes at most */
-    size_t work;       /* of the tree: see text_work.h */
+    size_t work;       /* of the tree: see brume_text_work */
     int depth;         /* of the tree */
     size_t size;       /* nodes of the tree, shared ones counted each time */
     size_t argument_count;
@@ -65,5 +67,36 @@ typedef struct brume_expression {
 
 /* Same tree: the same operation on the same things. */
 bool brume_expression_equal(const brume_expression *a, const brume_expression *b);
+
+typedef struct brume_arena brume_arena;
+
+/* NULL: out of memory. */
+brume_arena *brume_arena_open(void);
+void brume_arena_close(brume_arena *arena);
+
+/* Zeroed and aligned for anything; NULL: out of memory, or more than the arena's limit (64 MiB). */
+void *brume_arena_allocate(brume_arena *arena, size_t size);
+void *brume_arena_copy(brume_arena *arena, const void *data, size_t size);
+char *brume_arena_text(brume_arena *arena, const char *text);
+char *brume_arena_format(brume_arena *arena, const char *format, ...) BRUME_PRINTF(2, 3);
+
+enum {
+    BRUME_LIMIT_WORK = 8 * 1024 * 1024, /* bytes of text a row, of a query */
+    BRUME_LIMIT_REPEATS = 16,           /* of what is searched for */
+};
+
+/* The work of the operation itself, without that of its arguments. */
+size_t brume_text_work(brume_operation operation, const brume_expression *const *arguments,
+                       size_t count);
+
+/* The longest that LEFT, RIGHT or SUBSTRING of these arguments can be, in bytes. */
+size_t brume_text_part(brume_operation operation, const brume_expression *const *arguments,
+                       size_t count);
+
+/* How often a text repeats itself, whether it is compared from its beginning or from its end. */
+size_t brume_text_repeats(const char *text);
+
+/* The same of the parts of a LIKE pattern between its %. */
+size_t brume_pattern_repeats(const char *pattern);
 
 #endif

@@ -2,10 +2,13 @@
 #include "query/expression/literal.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "query/expression/expression.h"
 
 static const char *skip_blanks(const char *text)
 {
@@ -205,4 +208,214 @@ bool brume_literal_interval(const char *text, int64_t *months, int64_t *days, in
     *days = total[1];
     *microseconds = total[2];
     return true;
+}
+
+/* Constants of time: where they are on the calendar, and a timestamp moved by an interval, as both
+ * engines move it. Months first, where
+ * a day that the month does not have becomes its last one; then days; then the clock. */
+
+/* Days from 1970-01-01 of the proleptic Gregorian calendar, and back: eras of 400 years that begin
+ * on the first of March. */
+static int64_t days_of(int64_t year, int64_t month, int64_t day)
+{
+    year -= month <= 2;
+    int64_t era = (year >= 0 ? year : year - 399) / 400, of_era = year - era * 400;
+    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+static void date_of(int64_t days, int64_t *year, int64_t *month, int64_t *day)
+{
+    days += 719468;
+    int64_t era = (days >= 0 ? days : days - 146096) / 146097, of_era = days - era * 146097;
+    int64_t years = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * years + years / 4 - years / 100);
+    int64_t from_march = (5 * of_year + 2) / 153;
+    *day = of_year - (153 * from_march + 2) / 5 + 1;
+    *month = from_march + (from_march < 10 ? 3 : -9);
+    *year = years + era * 400 + (*month <= 2);
+}
+
+static int64_t floor_divide(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+int64_t brume_literal_days(const char *canonical)
+{
+    int year = 1970, month = 1, day = 1;
+    (void)sscanf(canonical, "%4d-%2d-%2d", &year, &month, &day);
+    return days_of(year, month, day);
+}
+
+/* Microseconds since midnight. */
+static int64_t clock_of(const char *canonical)
+{
+    int hour = 0, minute = 0, second = 0, read = 0;
+    if (sscanf(canonical, "%*4d-%*2d-%*2d %2d:%2d:%2d%n", &hour, &minute, &second, &read) < 3)
+        return 0;
+    int64_t clock = ((hour * INT64_C(60) + minute) * 60 + second) * 1000000;
+    int64_t unit = 100000;
+    if (canonical[read] == '.')
+        for (const char *at = canonical + read + 1; *at; at++, unit /= 10)
+            clock += (*at - '0') * unit;
+    return clock;
+}
+
+int64_t brume_literal_microseconds(const char *canonical)
+{
+    return brume_literal_days(canonical) * BRUME_DAY + clock_of(canonical);
+}
+
+bool brume_literal_move(const char *canonical, int64_t months, int64_t days, int64_t microseconds,
+                        char moved[32])
+{
+    int year, month, day;
+    if (sscanf(canonical, "%4d-%2d-%2d", &year, &month, &day) < 3)
+        return false;
+    int64_t clock = clock_of(canonical);
+    int64_t total = year * INT64_C(12) + month - 1 + months;
+    int64_t new_year = floor_divide(total, 12), new_month = total - new_year * 12 + 1;
+    int64_t first = days_of(new_year, new_month, 1);
+    int64_t length = days_of(new_year + new_month / 12, new_month % 12 + 1, 1) - first;
+    int64_t date = first + (day < length ? day : length) - 1 + days;
+    clock += microseconds % BRUME_DAY;
+    date += microseconds / BRUME_DAY + floor_divide(clock, BRUME_DAY);
+    clock -= floor_divide(clock, BRUME_DAY) * BRUME_DAY;
+    int64_t y, m, d;
+    date_of(date, &y, &m, &d);
+    if (y < 1 || y > 9999)
+        return false;
+    char text[64];
+    snprintf(text, sizeof text, "%04d-%02d-%02d %02d:%02d:%02d.%06d", (int)y, (int)m, (int)d,
+             (int)(clock / 3600000000), (int)(clock / 60000000 % 60), (int)(clock / 1000000 % 60),
+             (int)(clock % 1000000));
+    return brume_literal_timestamp(text, moved);
+}
+
+/* Exact decimal numbers as 128-bit integers. Every operation either is exact (or rounds as named)
+ * or says that it does not fit.
+ *
+ * Exact decimal numbers of up to 38 digits as 128-bit integers in units of 10^-scale. */
+
+brume_wide brume_wide_power(int exponent)
+{
+    brume_wide power = 1;
+    while (exponent-- > 0)
+        power *= 10;
+    return power;
+}
+
+int brume_wide_digits(brume_wide value)
+{
+    int digits = 1;
+    while ((value /= 10) != 0)
+        digits++;
+    return digits;
+}
+
+bool brume_wide_shift(brume_wide value, int shift, brume_wide *out)
+{
+    if (value == 0) {
+        *out = 0;
+        return true;
+    }
+    if (shift < 0 || brume_wide_digits(value) + shift > BRUME_WIDE_DIGITS)
+        return false;
+    *out = value * brume_wide_power(shift);
+    return true;
+}
+
+bool brume_wide_rescale(brume_wide value, int from, int to, brume_wide_rounding rounding,
+                        brume_wide *out)
+{
+    if (to >= from)
+        return brume_wide_shift(value, to - from, out);
+    int drop = from - to;
+    brume_wide unit = drop > BRUME_WIDE_DIGITS ? 0 : brume_wide_power(drop);
+    brume_wide quotient = unit ? value / unit : 0, rest = unit ? value % unit : value;
+    if (rounding == BRUME_WIDE_HALF_AWAY && unit && (rest < 0 ? -rest : rest) >= unit - unit / 2)
+        quotient += value < 0 ? -1 : 1;
+    if (rounding == BRUME_WIDE_DOWN && rest < 0)
+        quotient--;
+    if (rounding == BRUME_WIDE_UP && rest > 0)
+        quotient++;
+    *out = quotient;
+    return true;
+}
+
+bool brume_wide_parse(const char *text, brume_wide *value, int *scale)
+{
+    bool negative = *text == '-', point = false, any = false;
+    if (*text == '-' || *text == '+')
+        text++;
+    brume_wide units = 0;
+    int decimals = 0;
+    for (; (*text >= '0' && *text <= '9') || (*text == '.' && !point); text++) {
+        if (*text == '.') {
+            point = true;
+            continue;
+        }
+        any = true;
+        if (brume_wide_digits(units) >= BRUME_WIDE_DIGITS && units != 0)
+            return false;
+        units = units * 10 + (*text - '0');
+        decimals += point;
+        if (decimals > 400)
+            return false;
+    }
+    if (!any)
+        return false;
+    if (*text == 'e' || *text == 'E') {
+        char *end;
+        if (strlen(text) > 6 || !text[1] || strchr(" \t\n", text[1]))
+            return false;
+        long exponent = strtol(text + 1, &end, 10);
+        if (*end || end == text + 1)
+            return false;
+        text = end;
+        decimals -= (int)exponent;
+    }
+    if (*text)
+        return false;
+    if (decimals < 0) {
+        if (!brume_wide_shift(units, -decimals, &units))
+            return false;
+        decimals = 0;
+    }
+    while (decimals > BRUME_WIDE_DIGITS && units % 10 == 0 && decimals > 0) {
+        units /= 10;
+        decimals--;
+    }
+    if (decimals > BRUME_WIDE_DIGITS)
+        return false;
+    *value = negative ? -units : units;
+    *scale = decimals;
+    return true;
+}
+
+const char *brume_wide_format(brume_wide value, int scale, char buffer[BRUME_WIDE_TEXT_SIZE])
+{
+    char reversed[BRUME_WIDE_TEXT_SIZE];
+    int length = 0;
+    bool negative = value < 0;
+    for (int i = 0; i <= scale || value != 0; i++) {
+        if (i == scale && scale > 0)
+            reversed[length++] = '.';
+        int digit = (int)(value % 10);
+        reversed[length++] = (char)('0' + (digit < 0 ? -digit : digit));
+        value /= 10;
+    }
+    if (negative)
+        reversed[length++] = '-';
+    for (int i = 0; i < length; i++)
+        buffer[i] = reversed[length - 1 - i];
+    buffer[length] = 0;
+    return buffer;
+}
+
+double brume_wide_double(brume_wide value, int scale)
+{
+    char text[BRUME_WIDE_TEXT_SIZE];
+    return strtod(brume_wide_format(value, scale, text), NULL);
 }

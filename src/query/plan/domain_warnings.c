@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "base/utf8.h"
 #include "query/plan/key_domain.h"
 
 typedef struct search {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "query/expression/arena.h"
+#include "query/expression/expression.h"
 #include "query/plan/key_domain.h"
 #include "query/plan/plan_parts.h"
 #include "query/print/statement.h"

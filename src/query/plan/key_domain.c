@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "query/expression/arena.h"
+#include "query/expression/expression.h"
 #include "query/plan/plan_parts.h"
 
 #define BRUME_MICROSECONDS_OF_DAY INT64_C(86400000000)

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "query/expression/build.h"
-#include "query/expression/wide.h"
+#include "query/expression/literal.h"
 #include "query/plan/bias.h"
 #include "query/plan/plan.h"
 #include "query/plan/plan_distinct.h"

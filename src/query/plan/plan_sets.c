@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "query/expression/arena.h"
 #include "query/expression/build.h"
+#include "query/expression/expression.h"
 #include "query/plan/plan_parts.h"
 #include "synthetic/consistent.h"
 

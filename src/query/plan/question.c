@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "ledger/digest.h"
 #include "query/plan/public_bounds.h"
 #include "query/plan/tables.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/exact/profile.h"
+#include "accountant/exact/delta_bounds.h"
 #include "base/error.h"
 #include "number/decimal.h"
 #include "number/rounding.h"
@@ -180,8 +180,8 @@ brume_status brume_window_price_replaced(const brume_charge *price, int squares,
         uint64_t factor = price->rule == BRUME_RULE_PURE ? 2 : (uint64_t)squares;
         BRUME_TRY(brume_decimal_multiply(&amount, factor, &amount, error));
     }
-    return brume_charge_make(price->rule, &amount,
-                             price->rule == BRUME_RULE_PURE ? NULL : &delta, out, error);
+    return brume_charge_make(price->rule, &amount, price->rule == BRUME_RULE_PURE ? NULL : &delta,
+                             out, error);
 }
 
 brume_status brume_window_price_of(const brume_plan *plan, const brume_touched *touched,

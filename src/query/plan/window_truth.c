@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "query/expression/build.h"
 #include "query/expression/literal.h"
-#include "query/expression/wide.h"
 
 /* What is known of a value. Conditions: low and high are 0 or 1. Dates are days, timestamps
  * microseconds, numbers in units of 10^-scale; a double that is a whole number is one. */

@@ -8,7 +8,7 @@
 #include <gmp.h>
 #include <math.h>
 
-#include "accountant/exact/profile.h"
+#include "accountant/exact/delta_bounds.h"
 #include "base/error.h"
 #include "number/rounding.h"
 #include "query/price/key_threshold.h"

@@ -4,18 +4,403 @@
  * * carries everything up; only columns that the query uses are printed. */
 #include "query/print/print.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "engine/driver.h"
-#include "query/print/print_cast.h"
-#include "query/print/print_fold.h"
-#include "query/print/print_timeline.h"
+#include "query/expression/build.h"
+#include "query/print/print_expression.h"
 #include "query/print/statement.h"
 
+/* Rows of one table that stay on their server and are grouped there (statement.h). */
+typedef struct brume_staying {
+    brume_bytewise bytewise;
+    void *context;
+    size_t unit; /* its column in the table */
+    bool *mixed; /* columns that are part of other expressions than a column by itself */
+} brume_staying;
+
+static brume_status print_rows(const brume_query *query, brume_dialect dialect,
+                               const char *const *tables, const brume_staying *staying,
+                               const brume_expression *const *expressions, size_t count, char **sql,
+                               brume_error *error);
+
+/* The pieces that printed expressions are made of: formats, quotes, types, literals, names.
+ *
+ * RANGE makes what is not strictly inside NULL and mentions its operand once. */
+
+const char *brume_print_format(brume_printer *printer, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *text = length < 0 ? NULL : brume_arena_allocate(printer->arena, (size_t)length + 1);
+    if (!text) {
+        printer->failed = true;
+        return "";
+    }
+    va_start(arguments, format);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
 #define FORMAT(...) brume_print_format(printer, __VA_ARGS__)
+
+void brume_print_add(brume_printer *printer, brume_print_list *list, const char *separator,
+                     const char *item)
+{
+    size_t before = list->length ? strlen(separator) : 0, more = strlen(item);
+    size_t need = list->length + before + more + 1;
+    if (need > list->room) {
+        char *grown = brume_arena_allocate(printer->arena, 2 * need);
+        if (!grown) {
+            printer->failed = true;
+            return;
+        }
+        if (list->length)
+            memcpy(grown, list->text, list->length);
+        list->text = grown;
+        list->room = 2 * need;
+    }
+    memcpy(list->text + list->length, separator, before);
+    memcpy(list->text + list->length + before, item, more + 1);
+    list->length = need - 1;
+}
+
+const char *brume_print_quoted(brume_printer *printer, const char *text)
+{
+    char *quoted = brume_arena_allocate(printer->arena, 2 * strlen(text) + 3), *end = quoted;
+    if (!quoted) {
+        printer->failed = true;
+        return "''";
+    }
+    *end++ = '\'';
+    for (; *text; text++) {
+        if (*text == '\'' || (*text == '\\' && printer->spark))
+            *end++ = printer->spark ? '\\' : '\'';
+        *end++ = *text;
+    }
+    *end = '\'';
+    return quoted;
+}
+
+const char *brume_print_typed(brume_printer *printer, const char *text, const char *type)
+{
+    return FORMAT(printer->postgresql ? "%s::%s" : "CAST(%s AS %s)",
+                  brume_print_quoted(printer, text), type);
+}
+
+const char *brume_print_cast(brume_printer *printer, const char *value, const char *type)
+{
+    return FORMAT(printer->postgresql ? "(%s)::%s" : "CAST(%s AS %s)", value, type);
+}
+
+const char *brume_print_range(brume_printer *printer, const char *value, const char *low,
+                              const char *high, const char *type)
+{
+    const char *a = brume_print_typed(printer, low, type);
+    const char *b = brume_print_typed(printer, high, type);
+    return FORMAT("NULLIF(NULLIF(LEAST(GREATEST(%s, %s), %s), %s), %s)", value, a, b, a, b);
+}
+
+const char *brume_print_type(brume_printer *printer, brume_type type)
+{
+    static const char *const names[][3] = {
+        [BRUME_TYPE_BOOLEAN] = {"BOOLEAN", "bool", "BOOLEAN"},
+        [BRUME_TYPE_INTEGER] = {"INTEGER", "int4", "INT"},
+        [BRUME_TYPE_BIGINT] = {"BIGINT", "int8", "BIGINT"},
+        [BRUME_TYPE_DOUBLE] = {"DOUBLE", "float8", "DOUBLE"},
+        [BRUME_TYPE_TEXT] = {"VARCHAR", "text", "STRING"},
+        [BRUME_TYPE_DATE] = {"DATE", "date", "DATE"},
+        [BRUME_TYPE_TIMESTAMP] = {"TIMESTAMP", "timestamp", "TIMESTAMP_NTZ"},
+    };
+    if (type.kind == BRUME_TYPE_DECIMAL)
+        return FORMAT(printer->postgresql ? "numeric(%d,%d)" : "DECIMAL(%d,%d)", type.precision,
+                      type.scale);
+    return names[type.kind][printer->dialect];
+}
+
+const char *brume_print_literal(brume_printer *printer, brume_type type, const char *text)
+{
+    const char *name = brume_print_type(printer, type);
+    if (!text)
+        return printer->postgresql
+                   ? FORMAT(type.kind == BRUME_TYPE_TEXT ? "(NULL::%s COLLATE \"C\")" : "NULL::%s",
+                            name)
+                   : FORMAT("CAST(NULL AS %s)", name);
+    if (printer->postgresql && type.kind == BRUME_TYPE_TEXT)
+        return FORMAT("(%s::text COLLATE \"C\")", brume_print_quoted(printer, text));
+    return brume_print_typed(printer, text, name);
+}
+
+brume_piece brume_print_refuse(brume_printer *printer, const char *why)
+{
+    if (!printer->refused)
+        printer->refused = why;
+    return (brume_piece){"NULL", 0, false};
+}
+
+/* ---- let ---- */
+
+int brume_print_level(brume_piece a, brume_piece b)
+{
+    return a.level > b.level ? a.level : b.level;
+}
+
+brume_piece brume_print_let(brume_printer *printer, brume_piece piece)
+{
+    if (piece.atom || printer->failed)
+        return piece;
+    for (size_t i = 0; i < printer->step_count; i++)
+        if (printer->steps[i].level == piece.level &&
+            strcmp(printer->steps[i].text, piece.text) == 0)
+            return (brume_piece){FORMAT("\"v%zu\"", printer->steps[i].name), piece.level + 1, true};
+    if (printer->step_count == printer->step_capacity) {
+        size_t capacity = 2 * printer->step_capacity + 16;
+        brume_step *grown = brume_arena_allocate(printer->arena, capacity * sizeof *grown);
+        if (!grown) {
+            printer->failed = true;
+            return piece;
+        }
+        if (printer->step_count)
+            memcpy(grown, printer->steps, printer->step_count * sizeof *grown);
+        printer->steps = grown;
+        printer->step_capacity = capacity;
+    }
+    brume_step *step = &printer->steps[printer->step_count++];
+    *step = (brume_step){piece.level, printer->names++, piece.text};
+    return (brume_piece){FORMAT("\"v%zu\"", step->name), piece.level + 1, true};
+}
+
+/* The SELECT of rows, for rows that come here and for rows that stay on their server.
+ *
+ * Rows that stay are grouped there by unit and keys. PostgreSQL sends a GROUP BY to the servers
+ * that have the rows if nothing but columns and simple expressions of their own collation is in it:
+ * so a text that is a key and nothing else keeps its column's collation where that compares bytes,
+ * and the unit, which is no result, is not widened. */
+
+brume_status brume_query_print_rows(const brume_query *query, brume_dialect dialect,
+                                    const char *const *tables,
+                                    const brume_expression *const *expressions, size_t count,
+                                    char **sql, brume_error *error)
+{
+    return print_rows(query, dialect, tables, NULL, expressions, count, sql, error);
+}
+
+/* A unit of text is compared byte by byte here, whatever another server that has it would do: two
+ * units taken for one would share their limits. */
+static const char *print_stored(brume_printer *printer, const brume_staying *staying,
+                                const brume_relation *relation, size_t column, const char *quoted)
+{
+    const brume_relation_column *of = &relation->columns[column];
+    brume_type type = of->reference->type;
+    if (!staying || !quoted)
+        return NULL;
+    if (type.kind == BRUME_TYPE_INTEGER && of->leaf == BRUME_LEAF_CAST)
+        return FORMAT(staying->mixed[column] ? "%s::int4" : "%s", quoted);
+    if (staying->mixed[column])
+        return NULL;
+    if (type.kind != BRUME_TYPE_TEXT || column == staying->unit)
+        return NULL;
+    brume_bytes known = staying->bytewise(staying->context, relation->table, of->stored);
+    if (known == BRUME_BYTES_LISTED) /* and none of them is too long; the server knows how many rows
+                                        have these texts, and plans better */
+        return FORMAT("%s::text", quoted);
+    if (known != BRUME_BYTES_COMPARED)
+        return NULL;
+    return FORMAT("CASE WHEN octet_length(%s::text) <= %d THEN %s::text END", quoted,
+                  BRUME_TEXT_BYTES_MOST, quoted);
+}
+
+static void mix(bool *mixed, const brume_expression *node)
+{
+    if (node->operation == BRUME_OPERATION_COLUMN)
+        mixed[node->column] = true;
+    for (size_t i = 0; i < node->argument_count; i++)
+        mix(mixed, node->arguments[i]);
+}
+
+brume_status brume_query_print_staying(const brume_query *query, brume_dialect dialect,
+                                       const char *const *tables, brume_bytewise bytewise,
+                                       void *context, const brume_expression *const *expressions,
+                                       size_t count, char **sql, brume_error *error)
+{
+    brume_type_kind kind = expressions[0]->type.kind;
+    if (dialect != BRUME_DIALECT_POSTGRESQL || query->from->kind != BRUME_RELATION_TABLE ||
+        expressions[0]->operation != BRUME_OPERATION_COLUMN ||
+        (kind != BRUME_TYPE_INTEGER && kind != BRUME_TYPE_BIGINT))
+        return brume_query_print_rows(query, dialect, tables, expressions, count, sql, error);
+    brume_staying staying = {bytewise, context, expressions[0]->column,
+                             calloc(query->from->column_count + 1, sizeof *staying.mixed)};
+    if (!staying.mixed)
+        return brume_no_memory(error, "a statement");
+    if (query->where)
+        mix(staying.mixed, query->where);
+    if (brume_query_cut_of(query, query->from))
+        mix(staying.mixed, brume_query_cut_of(query, query->from));
+    for (size_t i = 0; i < count; i++)
+        if (expressions[i]->operation != BRUME_OPERATION_COLUMN)
+            mix(staying.mixed, expressions[i]);
+    brume_status status =
+        print_rows(query, dialect, tables, &staying, expressions, count, sql, error);
+    free(staying.mixed);
+    return status;
+}
+
+/* What a group is summarised by in a subquery, and exact sums.
+ *
+ * What a group is summarised by in a subquery, and exact sums. */
+
+/* The sum of 64-bit integers in more than 64 bits, 0 where there are none. */
+static const char *print_exact_sum(brume_printer *printer, const char *of)
+{
+    return printer->spark ? FORMAT("coalesce(sum(CAST(%s AS DECIMAL(28,0))), 0)", of)
+                          : FORMAT("coalesce(sum(%s), 0)", of);
+}
+
+/* A fold of `argument` (NULL: of rows) in the type of `result`, of a group; with `over`, a window's
+ * OVER (...), of its frame. */
+static const char *print_fold(brume_printer *printer, brume_fold fold,
+                              const brume_expression *argument, brume_type result, const char *over)
+{
+    if (fold == BRUME_FOLD_COUNT_ROWS)
+        return FORMAT("count(*)%s", over);
+    brume_type type = argument->type;
+    const char *x = brume_print_expression(printer, argument).text;
+    bool pg = printer->postgresql;
+    /* One zero, so that which of -0 and 0 came first does not show. */
+    if (type.kind == BRUME_TYPE_DOUBLE)
+        x = FORMAT("%s + %s", x, brume_print_typed(printer, "0", pg ? "float8" : "DOUBLE"));
+    switch (fold) {
+    case BRUME_FOLD_COUNT:
+        return FORMAT("count(%s)%s", x, over);
+    case BRUME_FOLD_COUNT_DISTINCT:
+        return FORMAT("count(DISTINCT %s)%s", x, over);
+    case BRUME_FOLD_MIN:
+        return FORMAT("min(%s)%s", x, over);
+    case BRUME_FOLD_MAX:
+        return FORMAT("max(%s)%s", x, over);
+    default:
+        break;
+    }
+    /* Exact sums of integers or of decimals of at most 18 digits cannot overflow 128 bits. */
+    if (type.kind == BRUME_TYPE_DECIMAL) {
+        char digits[64];
+        snprintf(digits, sizeof digits, "1%0*d", 28 - type.scale, 0);
+        const char *sum = FORMAT("sum(%s)%s", x, over);
+        const char *name = FORMAT(pg ? "numeric" : "DECIMAL(38,%d)", type.scale);
+        return brume_print_cast(
+            printer, brume_print_range(printer, sum, FORMAT("-%s", digits), digits, name),
+            brume_print_type(printer, result));
+    }
+    /* Spark's sums of integers are integers of 64 bits. */
+    const char *each = pg ? "int8" : printer->spark ? "DECIMAL(28,0)" : "BIGINT";
+    const char *wide = pg ? "numeric" : printer->spark ? "DECIMAL(38,0)" : "HUGEINT";
+    const char *sum = FORMAT("sum(%s)%s", brume_print_cast(printer, x, each), over);
+    return brume_print_cast(
+        printer,
+        brume_print_range(printer, sum, "-9223372036854775809", "9223372036854775808", wide),
+        pg ? "int8" : "BIGINT");
+}
+
+/* Calls with OVER. The unit is the first part of PARTITION BY, and where the function depends on
+ * which row comes first the order is total (proofs/unit-local.md): without either another unit's
+ * rows, or the place of a row in its table, would decide. tests/query/test_links.c has both as
+ * mutants.
+ *
+ * Functions of one unit's rows in an order. */
+
+/* An expression where a call stands: -0 and 0, which are alike in any order, are one zero. */
+static const char *value_of(brume_printer *printer, const brume_expression *node)
+{
+    const char *text = brume_print_expression(printer, node).text;
+    return node->type.kind == BRUME_TYPE_DOUBLE
+               ? FORMAT("%s + %s", text,
+                        brume_print_typed(printer, "0", printer->postgresql ? "float8" : "DOUBLE"))
+               : text;
+}
+
+static bool is_part(const brume_timeline *of, const brume_expression *node)
+{
+    for (size_t i = 0; i < of->partition_count; i++)
+        if (brume_expression_equal(of->partition[i], node))
+            return true;
+    for (size_t i = 0; i < of->order_count; i++)
+        if (brume_expression_equal(of->order[i].value, node))
+            return true;
+    return false;
+}
+
+static const char *print_over(brume_printer *printer, const brume_relation *relation,
+                              const brume_timeline *of)
+{
+    brume_print_list parts = {0}, order = {0};
+    for (size_t i = 0; i < of->partition_count; i++)
+        brume_print_add(printer, &parts, ", ",
+                        brume_print_expression(printer, of->partition[i]).text);
+    for (size_t i = 0; i < of->order_count; i++)
+        brume_print_add(printer, &order, ", ",
+                        FORMAT("%s %s NULLS %s",
+                               brume_print_expression(printer, of->order[i].value).text,
+                               of->order[i].descending ? "DESC" : "ASC",
+                               of->order[i].nulls_first ? "FIRST" : "LAST"));
+    for (size_t i = 0; of->total && i < relation->tie_count; i++)
+        if (!is_part(of, relation->ties[i]))
+            brume_print_add(printer, &order, ", ",
+                            FORMAT("%s ASC NULLS LAST",
+                                   brume_print_expression(printer, relation->ties[i]).text));
+    if (of->total && !order.length) /* all rows are alike; Spark wants an order */
+        brume_print_add(printer, &order, ", ",
+                        brume_print_expression(printer, of->partition[0]).text);
+    return FORMAT(" OVER (PARTITION BY %s%s%s%s%s)", parts.text ? parts.text : "",
+                  order.length ? " ORDER BY " : "", order.length ? order.text : "",
+                  of->frame ? " " : "", of->frame ? of->frame : "");
+}
+
+/* LAG and LEAD; a row that far away is looked for, whatever its value is. */
+static const char *print_away(brume_printer *printer, const brume_timeline *of, const char *over)
+{
+    const char *name = of->function == BRUME_TIMELINE_LAG ? "lag" : "lead";
+    const char *x = value_of(printer, of->argument);
+    if (!of->fallback)
+        return FORMAT("%s(%s, %lld)%s", name, x, (long long)of->number, over);
+    return FORMAT("%s(%s, %lld, %s)%s", name, x, (long long)of->number,
+                  value_of(printer, of->fallback), over);
+}
+
+/* Function `i` of a relation of the kind TIMELINE. */
+static const char *brume_print_timeline(brume_printer *printer, const brume_relation *relation,
+                                        size_t i)
+{
+    const brume_timeline *of = relation->columns[i].timeline;
+    const char *over = print_over(printer, relation, of);
+    const char *big = printer->postgresql ? "int8" : "BIGINT";
+    switch (of->function) {
+    case BRUME_TIMELINE_ROW_NUMBER:
+        return brume_print_cast(printer, FORMAT("row_number()%s", over), big);
+    case BRUME_TIMELINE_RANK:
+        return brume_print_cast(printer, FORMAT("rank()%s", over), big);
+    case BRUME_TIMELINE_DENSE_RANK:
+        return brume_print_cast(printer, FORMAT("dense_rank()%s", over), big);
+    case BRUME_TIMELINE_NTILE:
+        return brume_print_cast(printer, FORMAT("ntile(%lld)%s", (long long)of->number, over), big);
+    case BRUME_TIMELINE_LAG:
+    case BRUME_TIMELINE_LEAD:
+        return print_away(printer, of, over);
+    case BRUME_TIMELINE_FIRST_VALUE:
+        return FORMAT("first_value(%s)%s", value_of(printer, of->argument), over);
+    case BRUME_TIMELINE_LAST_VALUE:
+        return FORMAT("last_value(%s)%s", value_of(printer, of->argument), over);
+    case BRUME_TIMELINE_FOLD:
+        break;
+    }
+    return print_fold(printer, of->fold, of->argument, relation->columns[i].reference->type, over);
+}
 
 typedef struct print_scope {
     const brume_query *query;
@@ -212,7 +597,7 @@ static const char *print_table(print_scope *scope, const brume_relation *relatio
         char *quoted = printer->spark ? brume_engine_quote_with('`', column->stored)
                                       : brume_engine_quote(column->stored);
         brume_type type = column->reference->type;
-        const char *value = brume_print_stored(printer, scope->staying, relation, i, quoted);
+        const char *value = print_stored(printer, scope->staying, relation, i, quoted);
         guarded = guarded || (!value && (leaf != BRUME_LEAF_PLAIN || type.kind == BRUME_TYPE_TEXT));
         if (!value)
             value = brume_print_leaf(printer, quoted ? quoted : "", type, leaf);
@@ -256,11 +641,11 @@ static const char *print_group(print_scope *scope, const brume_relation *relatio
             brume_print_add(printer, &keys, ", ", value);
         } else {
             const brume_relation_column *column = &relation->columns[i];
-            value = brume_print_fold(printer, column->fold,
-                                     column->fold == BRUME_FOLD_COUNT_ROWS
-                                         ? NULL
-                                         : relation->left->columns[column->argument].reference,
-                                     column->reference->type, "");
+            value = print_fold(printer, column->fold,
+                               column->fold == BRUME_FOLD_COUNT_ROWS
+                                   ? NULL
+                                   : relation->left->columns[column->argument].reference,
+                               column->reference->type, "");
         }
         add_column(printer, &list, value, relation->number, i);
     }
@@ -462,10 +847,11 @@ static brume_status close_scope(print_scope *scope, const char *text, char **sql
     return BRUME_OK;
 }
 
-brume_status brume_print_rows(const brume_query *query, brume_dialect dialect,
-                              const char *const *tables, const brume_staying *staying,
-                              const brume_expression *const *expressions, size_t count, char **sql,
-                              brume_error *error)
+/* brume_query_print_rows, or with `staying` brume_query_print_staying. */
+static brume_status print_rows(const brume_query *query, brume_dialect dialect,
+                               const char *const *tables, const brume_staying *staying,
+                               const brume_expression *const *expressions, size_t count, char **sql,
+                               brume_error *error)
 {
     print_scope scope;
     BRUME_TRY(open_scope(&scope, query, dialect, tables, error));
@@ -502,12 +888,11 @@ static void print_sum(brume_printer *printer, const brume_group_sum *sum, size_t
     }
     brume_print_add(printer, outer, ", ", FORMAT("count(\"x%zu\")", i));
     brume_print_add(printer, outer, ", ",
-                    brume_print_cast(printer, brume_print_exact_sum(printer, centred), text));
+                    brume_print_cast(printer, print_exact_sum(printer, centred), text));
     if (sum->squares)
         brume_print_add(
             printer, outer, ", ",
-            brume_print_cast(printer,
-                             brume_print_exact_sum(printer, FORMAT("%s * %s", centred, centred)),
+            brume_print_cast(printer, print_exact_sum(printer, FORMAT("%s * %s", centred, centred)),
                              text));
     printer->width += 3;
 }

@@ -12,7 +12,7 @@
 #ifndef BRUME_QUERY_PRINT_H
 #define BRUME_QUERY_PRINT_H
 
-#include "query/expression/arena.h"
+#include "query/expression/expression.h"
 #include "query/expression/query.h"
 #include "query/print/statement.h"
 
@@ -85,25 +85,5 @@ void brume_print_add(brume_printer *printer, brume_print_list *list, const char 
 /* RANGE(v, low, high): NULL unless low < v < high; `type` is v's, in the printer's dialect. */
 const char *brume_print_range(brume_printer *printer, const char *value, const char *low,
                               const char *high, const char *type);
-
-/* Rows of one table that stay on their server and are grouped there (statement.h). */
-typedef struct brume_staying {
-    brume_bytewise bytewise;
-    void *context;
-    size_t unit; /* its column in the table */
-    bool *mixed; /* columns that are part of other expressions than a column by itself */
-} brume_staying;
-
-/* A column by which such rows are grouped, as it is stored; NULL: it must be made a value, or rows
- * do not stay. */
-const char *brume_print_stored(brume_printer *printer, const brume_staying *staying,
-                               const brume_relation *relation, size_t column, const char *quoted);
-
-/* brume_query_print_rows, or with `staying` brume_query_print_staying. */
-BRUME_MUST_USE brume_status brume_print_rows(const brume_query *query, brume_dialect dialect,
-                                             const char *const *tables,
-                                             const brume_staying *staying,
-                                             const brume_expression *const *expressions,
-                                             size_t count, char **sql, brume_error *error);
 
 #endif

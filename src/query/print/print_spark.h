@@ -2,8 +2,8 @@
  *
  * ANSI mode is off (engine/adbc/spark.c): a cast that does not fit gives NULL, or wraps where it is
  * one of integers, so that no form can make a query fail. The same values as elsewhere come from
- * the same guards. Conversions are in print_cast.c. What cannot be made to agree to the last bit is
- * refused by name. */
+ * the same guards. Conversions are in print_expression.c. What cannot be made to agree to the last
+ * bit is refused by name. */
 #ifndef BRUME_QUERY_PRINT_SPARK_H
 #define BRUME_QUERY_PRINT_SPARK_H
 
@@ -11,13 +11,5 @@
 
 /* False: the form is that of DuckDB. */
 bool brume_print_spark(brume_printer *printer, const brume_expression *node, brume_piece *piece);
-
-/* Parts of it: numbers, texts, times. */
-bool brume_print_spark_number(brume_printer *printer, const brume_expression *node,
-                              brume_piece *piece);
-bool brume_print_spark_text(brume_printer *printer, const brume_expression *node,
-                            brume_piece *piece);
-bool brume_print_spark_time(brume_printer *printer, const brume_expression *node,
-                            brume_piece *piece);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/expression/arena.h"
+#include "query/expression/expression.h"
 #include "query/sql/formula.h"
 
 typedef struct writer {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "query/expression/wide.h"
+#include "query/expression/literal.h"
 
 /* Sums that differ by constants: SUM(x), SUM(x + 1), SUM(x - 2) ... are all SUM(x) + c * COUNT(x).
  *

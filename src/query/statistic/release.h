@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/json_real.h"
 #include "base/read_number.h"
+#include "base/text.h"
 #include "query/statistic/statistic.h"
 
 /* A number that was typed, or `otherwise`. */

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/read_number.h"
+#include "base/text.h"
 #include "mechanism/threshold/decimal_stream.h"
 #include "number/rounding.h"
 #include "query/collect/unit_count.h"

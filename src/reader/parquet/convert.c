@@ -5,10 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "reader/parquet/bits.h"
 #include "reader/parquet/values.h"
-#include "base/utf8.h"
-#include "base/text.h"
 
 /* 0001-01-01 and 9999-12-31, in days since 1970-01-01. */
 #define FIRST_DAY       (-719162)

@@ -16,7 +16,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/type.h"
-#include "base/utf8.h"
 #include "reader/parquet/codec.h"
 
 /* ---- Thrift's compact protocol ---- */

@@ -7,7 +7,7 @@
 #include <brume/session.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "serve/pg/connection.h"
 
 /* Amounts of epsilon are added up in whole units, so that ten times 0.1 are 1. */

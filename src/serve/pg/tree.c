@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/sql_hint.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 enum { MOST_BYTES = 1024 * 1024, MOST_TOKENS = 20000, MOST_DEPTH = 2000, MOST_BRACKETS = 200 };
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "query/expression/wide.h"
+#include "query/expression/literal.h"
 #include "query/limit/grid.h"
 #include "query/print/statement.h"
 

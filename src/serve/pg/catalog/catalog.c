@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "engine/libduckdb.h"
 #include "serve/pg/catalog/relation.h"
 #include "serve/pg/catalog/rewrite.h"

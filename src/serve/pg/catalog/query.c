@@ -6,7 +6,7 @@
 #include <brume/session.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "serve/pg/catalog/catalog.h"
 
 /* set_config('name', 'value', is_local) takes effect here, before the query runs elsewhere. */
