@@ -1,7 +1,7 @@
 /* The operand and options that accounting commands share: an expression of releases, the adjacency
  * its sensitivities are meant under, and the method. */
-#ifndef BRUME_ACCOUNT_H
-#define BRUME_ACCOUNT_H
+#ifndef BRUME_COMMAND_ACCOUNT_H
+#define BRUME_COMMAND_ACCOUNT_H
 
 #include <brume/account/account.h>
 

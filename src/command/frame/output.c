@@ -19,7 +19,6 @@
 #include "command/command.h"
 #include "command/frame/watch.h"
 #include "command/host.h"
-#include "query/collect/unit_rows.h"
 
 /* Numbers as texts: rounded in a stated direction, in full, or in the decimals of an error bar.
  *
@@ -345,59 +344,6 @@ brume_status brume_call_check_timeout(const brume_call *call, brume_error *error
         return BRUME_OK;
     return brume_fail(error, BRUME_EARGUMENT, "leave it out: Ctrl-C ends it, and nothing is spent",
                       "'--timeout' is for registered datasets");
-}
-
-/* The file that --no-ledger reads.
- *
- * The file that --no-ledger reads: a CSV as it is, Parquet and JSON through the engine. */
-
-/* The names of a list that are not empty, each once; they are pieces of `list`, which is cut. */
-static size_t split_names(char *list, const char **names)
-{
-    size_t count = 0;
-    for (char *name; (name = strsep(&list, ","));) {
-        size_t i = 0;
-        while (i < count && strcmp(names[i], name) != 0)
-            i++;
-        if (*name && i == count)
-            names[count++] = name;
-    }
-    if (count == 0)
-        names[count++] = "row"; /* rows are counted, and no field is read */
-    return count;
-}
-
-static brume_status read_rows(const char *location, const char **names, size_t count,
-                              brume_input *out, brume_error *error)
-{
-    brume_bits *bits = NULL;
-    BRUME_TRY(brume_bits_open(&bits, error));
-    brume_status status = brume_file_rows(location, names, count, bits, &out->rows, error);
-    brume_bits_close(bits);
-    return status;
-}
-
-brume_status brume_input_open(const char *location, const char *names, brume_input *out,
-                              brume_error *error)
-{
-    *out = (brume_input){.path = location};
-    if (!brume_file_needs_engine(location))
-        return BRUME_OK;
-    char *list = strdup(names);
-    const char **each = calloc(strlen(names) + 1, sizeof *each);
-    brume_status status = list && each ? BRUME_OK : brume_no_memory(error, NULL);
-    if (status == BRUME_OK)
-        status = read_rows(location, each, split_names(list, each), out, error);
-    free(list);
-    free((void *)each);
-    out->path = out->rows.path;
-    out->format = &brume_rows_format;
-    return status;
-}
-
-void brume_input_close(brume_input *input)
-{
-    brume_rows_file_close(&input->rows);
 }
 
 /* JSON as the commands print it: the library's text, but for reals.

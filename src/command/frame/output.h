@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "command/command.h"
-#include "query/collect/unit_rows.h"
 
 /* Give the call its buffer; close it also after a failure. */
 BRUME_MUST_USE brume_status brume_call_open_output(brume_call *call, brume_error *error);
@@ -62,18 +61,6 @@ void brume_write_sentence(FILE *out, const char *format, ...) BRUME_PRINTF(2, 3)
  * within quotes or brackets or between an option and its value; `continued` ends a broken line. */
 void brume_write_words(FILE *out, const char *words, size_t column, size_t indent,
                        const char *continued);
-
-typedef struct brume_input {
-    const char *path;                /* of the CSV to read */
-    const brume_text_format *format; /* NULL: the defaults of its name */
-    brume_rows_file rows;
-} brume_input;
-
-/* `names` are the columns that will be read, parted by commas: a JSON file has these. Close with
- * brume_input_close, also after a failure. */
-BRUME_MUST_USE brume_status brume_input_open(const char *location, const char *names,
-                                             brume_input *out, brume_error *error);
-void brume_input_close(brume_input *input);
 
 /* Any value on one line, as {"name": 1.5, "list": [1, 2]}. A real is the shortest decimal that
  * reads back as the same double, with a point or an exponent: 1.0, 0.05, 1e-6. (The ledger keeps

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "command/command.h"
 #include "command/frame/call.h"
-#include "command/frame/wrap.h"
+#include "command/frame/output.h"
 #include "command/ledger/open_ledger.h"
 #include "engine/libpq.h"
 

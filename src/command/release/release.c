@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/frame/input.h"
 #include "command/frame/output.h"
 #include "command/frame/table.h"
 #include "command/frame/watch.h"
