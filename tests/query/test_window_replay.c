@@ -400,16 +400,17 @@ static void replay(const setting *of, const char *windows, uint64_t seed, counts
     }
 }
 
+enum { QUICK = 3 }; /* of them, in one round */
 static const setting settings[] = {
-    {"pure", BRUME_RULE_PURE, BRUME_ADD_REMOVE, {.epsilon = "1"}, false},
     {"pure, sharp", BRUME_RULE_PURE, BRUME_ADD_REMOVE, {.epsilon = "500"}, false},
     {"approximate", BRUME_RULE_APPROXIMATE, BRUME_ADD_REMOVE, {.epsilon = "1", .delta = "1e-6"}, false},
+    {"concentrated", BRUME_RULE_CONCENTRATED, BRUME_ADD_REMOVE, {.rho = "0.5"}, false},
+    {"pure", BRUME_RULE_PURE, BRUME_ADD_REMOVE, {.epsilon = "1"}, false},
     {"approximate, replace",
      BRUME_RULE_APPROXIMATE,
      BRUME_REPLACE,
      {.epsilon = "20", .delta = "1e-6"},
      false},
-    {"concentrated", BRUME_RULE_CONCENTRATED, BRUME_ADD_REMOVE, {.rho = "0.5"}, false},
     {"limit of 2",
      BRUME_RULE_PURE,
      BRUME_ADD_REMOVE,
@@ -430,10 +431,10 @@ static void rows_of_other_windows_change_no_answer(void **state)
     counts all = {0}, uncut = {0};
     for (int round = 0; round < rounds; round++) {
         make_worlds((uint64_t)round + 1);
-        for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        for (size_t i = 0; i < (rounds > 1 ? sizeof settings / sizeof *settings : QUICK); i++)
             replay(&settings[i], KEPT, (uint64_t)round + 1, &all);
     }
-    replay(&settings[1], NULL, 1, &uncut); /* the control */
+    replay(&settings[0], NULL, 1, &uncut); /* the control */
     printf("# %zu questions twice, %zu refused: %zu differ; without the cut %zu of %zu\n", all.asked,
            all.refused, all.different, uncut.different, uncut.asked);
     assert_int_equal(all.different, 0);
