@@ -436,7 +436,7 @@ static brume_status check_empty(const brume_touched *touched, const brume_window
         return brume_fail(
             error, BRUME_EARGUMENT,
             one->ends_now ? "a range without an end stops at the present window; name the last one"
-                          : "nothing was spent: the answer could only be empty",
+                          : "the answer could only be empty, so it is not asked",
             "no window of '%s' has what is asked: the conditions on '%s'%s leave none",
             one->dataset->name, one->policy->window.column,
             wish->windows ? " and 'windows' together" : "");
