@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -36,6 +37,8 @@ typedef struct server {
     pid_t process; /* that connected: a child has no part in the connection */
     PGconn *connection;
     bool in_transaction;
+    bool is_checked;     /* its schema was found to be brume's, */
+    time_t checked_at;   /* at this moment */
     struct server *next; /* of those that are idle */
 } server;
 
@@ -615,6 +618,15 @@ static brume_status find_or_make(brume_ledger *ledger, server *store, brume_ledg
 {
     int version = 0;
     uint64_t next = 0;
+    time_t now = time(NULL);
+    /* A connection that is used again looks at the schema once a minute. A charge looks at what is
+     * in the tables each time (brume_journal_check_head). */
+    if (store->is_checked && now >= store->checked_at && now < store->checked_at + 60 &&
+        mode != BRUME_LEDGER_EMPTY) {
+        ledger->schema = BRUME_LEDGER_SCHEMA;
+        return BRUME_OK;
+    }
+    store->is_checked = false;
     BRUME_TRY(check_identity(store, &version, error));
     if (version == 0 && mode != BRUME_LEDGER_CREATE && mode != BRUME_LEDGER_EMPTY)
         return no_ledger(error);
@@ -640,6 +652,8 @@ static brume_status find_or_make(brume_ledger *ledger, server *store, brume_ledg
     if (mode == BRUME_LEDGER_EMPTY)
         return BRUME_OK;
     BRUME_TRY(brume_journal_next(ledger, &next, error));
+    store->is_checked = next > 1;
+    store->checked_at = now;
     if (next > 1)
         return BRUME_OK;
     return mode == BRUME_LEDGER_CREATE ? fill(ledger, store, error) : no_ledger(error);
