@@ -70,7 +70,8 @@ brume_status brume_role_check(brume_role role, const brume_call *call, brume_err
         return BRUME_OK;
     for (size_t i = 0; i < command->option_count; i++) {
         const brume_option *option = &command->options[i];
-        bool is_file = option->type == BRUME_OPTION_FILE || strcmp(option->name, "no-ledger") == 0;
+        bool is_file = option->type == BRUME_OPTION_FILE ||
+                       strcmp(option->name, "no-ledger") == 0 || strcmp(option->name, "again") == 0;
         const char *typed = option->type == BRUME_OPTION_FILE || option->type == BRUME_OPTION_TEXT
                                 ? brume_call_text(call, option->name)
                                 : NULL;

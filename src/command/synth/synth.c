@@ -191,7 +191,7 @@ static brume_status write_report(brume_call *call, json_t *answer, brume_error *
 brume_status brume_synth_read_words(brume_call *call, brume_synth_words *out, brume_error *error)
 {
     static const char *const others[] = {"epsilon", "delta",    "rho",    "ledger", "output",
-                                         "dry-run", "workload", "tables", NULL};
+                                         "dry-run", "workload", "tables", "model",  NULL};
     *out =
         (brume_synth_words){.source = brume_call_operand(call, 0),
                             .method = brume_call_text(call, "method"),
@@ -212,6 +212,7 @@ brume_status brume_synth_read_words(brume_call *call, brume_synth_words *out, br
                             .discover = brume_call_text(call, "discover"),
                             .rows_per_unit = brume_call_count(call, "rows-per-unit", 0),
                             .tables = brume_call_text(call, "tables"),
+                            .model = brume_call_text(call, "model"),
                             .alpha = brume_call_real(call, "alpha", 0.1),
                             .error_share = brume_call_real(call, "error-share", NAN),
                             .confidence = brume_call_real(call, "confidence", 0.95),
@@ -267,6 +268,9 @@ static brume_status produce(brume_call *call, brume_synth *synth, brume_ledger *
                                       : brume_synth_write(synth, &rows, error);
     if (status == BRUME_OK && synth->words.tables)
         status = brume_synth_tree_write_tables(synth, answer, error);
+    if (status == BRUME_OK && synth->words.model)
+        status = brume_synth_write_model(synth, &rows, json_object_get(answer, "model"),
+                                         synth->words.model, error);
     brume_synth_rows_clear(&rows);
     if (status != BRUME_OK)
         free(text);
@@ -274,6 +278,7 @@ static brume_status produce(brume_call *call, brume_synth *synth, brume_ledger *
     BRUME_TRY(status);
     json_object_del(answer, "cells");
     json_object_del(answer, "values");
+    json_object_del(answer, "model");
     if (json_object_set_new(answer, inline_rows ? "csv" : "output",
                             json_string(inline_rows ? text : synth->words.output)) != 0)
         status = brume_no_memory(error, NULL);
@@ -324,6 +329,51 @@ static brume_status run_on_file(brume_call *call, const brume_synth_words *words
     return status;
 }
 
+/* More rows of a model, for nothing. */
+static brume_status run_again(brume_call *call, const brume_synth_words *words, brume_synth *synth,
+                              brume_error *error)
+{
+    static const char *const taken[] = {"again", "rows", "output", NULL};
+    brume_bits *bits = NULL;
+    brume_synth_rows rows = {0};
+    char *text = NULL;
+    for (size_t i = 0; i < call->command->option_count; i++) {
+        const char *name = call->command->options[i].name;
+        bool known = false;
+        for (size_t k = 0; taken[k]; k++)
+            known = known || strcmp(taken[k], name) == 0;
+        if (!known && brume_call_has(call, name))
+            return brume_fail(error, BRUME_EARGUMENT, "leave it out",
+                              "'--%s' is not for '--again': the model says it", name);
+    }
+    if (words->rows == 0)
+        return brume_fail(error, BRUME_EARGUMENT, "how many rows to write: --rows 1000",
+                          "'--rows' is missing");
+    BRUME_TRY(brume_call_open_bits(call, &bits, error));
+    brume_status status = brume_synth_again(words, bits, synth, &rows, error);
+    if (status == BRUME_OK)
+        status = brume_synth_check_output(synth, error);
+    bool inline_rows = status == BRUME_OK && strcmp(words->output, "-") == 0;
+    if (status == BRUME_OK)
+        status = inline_rows ? brume_synth_text(synth, &rows, &text, error)
+                             : brume_synth_write(synth, &rows, error);
+    brume_synth_rows_clear(&rows);
+    BRUME_TRY(status);
+    if (call->json)
+        status = brume_call_write_json(call,
+                                       json_pack("{s:I, s:s}", "rows", (json_int_t)words->rows,
+                                                 inline_rows ? "csv" : "output",
+                                                 inline_rows ? text : words->output),
+                                       error);
+    else if (inline_rows)
+        fputs(text, call->out);
+    else
+        fprintf(call->out, "wrote %llu rows to %s\n  cost      nothing: the model is paid\n",
+                (unsigned long long)words->rows, words->output);
+    free(text);
+    return status;
+}
+
 static brume_status run(brume_call *call, brume_error *error)
 {
     brume_synth synth = {0};
@@ -339,7 +389,8 @@ static brume_status run(brume_call *call, brume_error *error)
     words.replace = adjacency && strcmp(adjacency, "replace") == 0;
     words.progress = show_progress;
     words.context = &bar;
-    brume_status status = brume_call_has(call, "no-ledger")
+    brume_status status = brume_call_has(call, "again") ? run_again(call, &words, &synth, error)
+                          : brume_call_has(call, "no-ledger")
                               ? run_on_file(call, &words, &synth, error)
                               : run_charged(call, &words, &synth, error);
     brume_synth_clear(&synth);
@@ -435,6 +486,9 @@ const brume_command brume_command_synth = {
             TEXT, "discover", "A,B,...",
             "tree: columns of labels without a domain; a tenth of epsilon and delta shows which "
             "there are, the others are written as an empty field"),
+        BRUME_OPTION(FILE, "model", "FILE",
+                     "tree: a JSON file of what was measured, of which --again makes more rows"),
+        BRUME_FLAG("again", "SOURCE is a file that --model wrote: more rows, for nothing"),
         BRUME_OPTION(
             TEXT, "never", "CONDITION",
             "tree: what no row can be, as 'sex = m and ward = maternity', of at most three "

@@ -495,6 +495,7 @@ static brume_status read_plan(brume_synth *synth, brume_error *error)
         const char *option;
         bool typed;
     } of_tree[] = {{"tables", synth->words.tables},
+                   {"model", synth->words.model},
                    {"model-cells", synth->words.model_cells},
                    {"from", synth->words.view},
                    {"discover", synth->words.discover},

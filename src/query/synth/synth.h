@@ -62,6 +62,7 @@ typedef struct brume_synth_words {
     bool exact_error;   /* of a file: the report has the true error too */
     bool is_stream;     /* of questions: columns and price are read alone, by those who need them */
     const char *output; /* .csv or .parquet; "-": no file, the caller takes the text */
+    const char *model;  /* tree: a file for what was measured, of which more rows are free */
     const char *tables; /* tree: a CSV file of what was measured, and of the bars */
     const char *others; /* the options but price, workload and output, for the record of a charge */
     const brume_watch *watch; /* says when to stop; NULL: never */
@@ -147,6 +148,18 @@ BRUME_MUST_USE brume_status brume_synth_tree_price(brume_synth *synth, brume_err
 /* --tables: what the report says of each table, as CSV. */
 BRUME_MUST_USE brume_status brume_synth_tree_write_tables(const brume_synth *synth,
                                                           const json_t *answer, brume_error *error);
+/* A model: what was measured, as JSON; to a file with its columns; and rows of such a file, which
+ * cost nothing: `out` is to be cleared, also after a failure. model.c */
+json_t *brume_synth_model_json(const brume_tree_result *made);
+BRUME_MUST_USE brume_status brume_synth_write_model(const brume_synth *synth,
+                                                    const brume_synth_rows *rows,
+                                                    const json_t *model, const char *path,
+                                                    brume_error *error);
+BRUME_MUST_USE brume_status brume_synth_again(const brume_synth_words *words, brume_bits *bits,
+                                              brume_synth *out, brume_synth_rows *rows,
+                                              brume_error *error);
+/* The columns of the schema as the mechanism takes them. */
+void brume_synth_tree_columns(brume_synth *synth);
 /* The conditions of --never, into the question. never.c */
 BRUME_MUST_USE brume_status brume_synth_tree_zeros(brume_synth *synth, brume_error *error);
 void brume_synth_tree_zeros_clear(brume_synth *synth);

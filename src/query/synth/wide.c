@@ -60,8 +60,7 @@ static brume_status refuse_options(const brume_synth *synth, brume_error *error)
     return BRUME_OK;
 }
 
-/* The columns of a schema as the mechanism takes them. */
-static void take_columns(brume_synth *synth)
+void brume_synth_tree_columns(brume_synth *synth)
 {
     synth->tree.columns = brume_schema_columns(synth->schema);
     synth->tree.column = synth->tree_columns;
@@ -76,7 +75,7 @@ brume_status brume_synth_tree_open(brume_synth *synth, brume_error *error)
     brume_tree_question *tree = &synth->tree;
     synth->rows = words->rows;
     BRUME_TRY(refuse_options(synth, error));
-    take_columns(synth);
+    brume_synth_tree_columns(synth);
     for (size_t c = 0; c < tree->columns; c++) /* a plan for the most labels that there may be */
         if (brume_synth_discovers(synth, brume_schema_name(synth->schema, c)))
             synth->tree_columns[c].values = BRUME_TREE_VALUES;
@@ -275,7 +274,8 @@ static brume_status report(const brume_synth *synth, const brume_tree_result *ma
         brume_json_real(made->mean), "mean_error_off", brume_json_real(made->mean_off),
         "median_bar", brume_json_real(median), "tables", bars, "measured",
         measured_json(synth, made));
-    bool good = plan && more && json_object_update(plan, more) == 0;
+    bool good = plan && more && json_object_update(plan, more) == 0 &&
+                json_object_set_new(plan, "model", brume_synth_model_json(made)) == 0;
     if (good && brume_synth_tree_is_kept(synth))
         good = json_object_set_new(plan, "values", values_json(made)) == 0;
     json_decref(more);
@@ -323,7 +323,7 @@ static brume_status with_found(const brume_synth *synth, const json_t *found, br
     out->schema = NULL;
     out->found = found;
     BRUME_TRY(brume_synth_schema(out, error));
-    take_columns(out);
+    brume_synth_tree_columns(out);
     return BRUME_OK;
 }
 
