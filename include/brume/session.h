@@ -1,6 +1,6 @@
 /* Sessions: SQL over private data, budgets and every command of brume inside a program.
  *
- * Of the library libbrume-sql (pkg-config: brume-sql). What stands in <brume/brume.h> is of
+ * Part of the library libbrume-sql (pkg-config: brume-sql). What stands in <brume/brume.h> is of
  * libbrume and needs neither a session nor a ledger.
  *
  *  1. Threads: a process may have many sessions, and each is used by one thread at a time; a second

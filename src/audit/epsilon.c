@@ -234,7 +234,7 @@ static double partition_choose(const brume_partition *bins, const brume_bin_coun
     return s.best;
 }
 
-/* Of the outcomes that speak most for the second neighbour, about the share `share` on the first.
+/* The outcomes that speak most for the second neighbour, about the share `share` on the first.
  */
 static void partition_nested(const brume_partition *bins, const brume_bin_counts *counts,
                              double share, brume_bin_event *out)
@@ -608,7 +608,8 @@ static double rho_of(const void *context, double p, double q)
     return fmax(best * (1 - 1e-9) - 1e-12, 0);
 }
 
-/* Of an event's two probabilities together; each function of one event is of the same region. */
+/* Bounds an event's two probabilities together; each function of one event is of the same region.
+ */
 static double bound_both(const brume_audit_options *options, const brume_audit_result *result,
                          const brume_audit_event *event, double alarm, brume_of_two *of)
 {
@@ -711,7 +712,7 @@ static double judged(const brume_partition *bins, const brume_bin_counts counts[
     return n > 0 ? promise(audit, p / n, q / n) : -INFINITY;
 }
 
-/* Of outcomes in no order: what the best event promises. */
+/* For outcomes in no order: what the best event promises. */
 static double promised(const brume_partition *bins, const brume_bin_counts counts[2],
                        brume_promise *promise, const aim *of)
 {

@@ -80,7 +80,7 @@ static int shorter_first(const void *left, const void *right)
     return sign(a->nanoseconds - b->nanoseconds);
 }
 
-/* Of every second answer from `answers` on; `room` has room for them. */
+/* Times of every second answer from `answers` on; `room` has room for them. */
 static double median_of(const answer *answers, size_t n, answer *room)
 {
     for (size_t i = 0; i < n; i++)

@@ -29,7 +29,7 @@ typedef struct brume_postgres {
     PGcancel *cancel;
     char *location, *password; /* for more connections to the same server; the password or NULL */
     bool held;                 /* a transaction is open, in which statements run */
-    /* Of all other connections that there were, which a cancel ends too. They live as long as the
+    /* All other connections that there were, which a cancel ends too. They live as long as the
      * engine, because a cancel may come at any moment; to a connection that has ended it does
      * nothing. */
     PGcancel *others[BRUME_POSTGRES_CONNECTIONS];

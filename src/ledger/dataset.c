@@ -60,7 +60,7 @@ static const json_t *windows_of(const json_t *policy)
     return found;
 }
 
-/* Of several tables the values stand in those that have a column. */
+/* With several tables the values stand in those that have a column. */
 static const json_t *values_of(const json_t *policy)
 {
     const json_t *tables = json_object_get(policy, "tables");

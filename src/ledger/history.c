@@ -124,7 +124,7 @@ static const char progress_of[] =
     "json_extract(body, '$.hits') FROM journal WHERE kind = 'progress' AND id > ?1 AND "
     "json_valid(body) ORDER BY id";
 
-/* Of the reservations from `first` on. */
+/* For the reservations from `first` on. */
 static brume_status read_progress(brume_ledger *ledger, int64_t first, json_t *all,
                                   brume_error *error)
 {

@@ -9,7 +9,7 @@
  *   amend     as register, with "changes" and "moves_units" for "new_budget": the policy anew
  *   version   {"dataset","data_version"}: until schema 3
  *   reserve   {"charges":[{"dataset","price","filter"}],"wording","events","answer_key"}; before
- *             schema 5 "sql" and, since schema 3, "typed" for "wording" (wording.h). Of a dataset
+ *             schema 5 "sql" and, since schema 3, "typed" for "wording" (wording.h). For a dataset
  *             with windows a charge also has "windows":[[FIRST,LAST]], "undated" where that was
  *             touched, "window_price", and "fullest": the sums of the touched window that has spent
  *             most

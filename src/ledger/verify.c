@@ -247,7 +247,7 @@ static bool is_allotment(const brume_user_replay *all, brume_statement *row)
            same_member(allotment, "last", row, 3);
 }
 
-/* Of somebody who was not removed; sqlite gives each name once. */
+/* For somebody who was not removed; sqlite gives each name once. */
 static bool is_token(const brume_user_replay *all, brume_statement *row)
 {
     return active_user(all, brume_store_text(row, 0)) != NULL;

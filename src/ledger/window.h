@@ -78,7 +78,7 @@ enum { BRUME_WINDOW_LABEL = 128 };
 const char *brume_window_label(const brume_window_grid *grid, int64_t window,
                                char label[BRUME_WINDOW_LABEL]);
 
-/* The inverse. Of every length of time but hours any date YYYY-MM-DD does, for the window that has
+/* The inverse. For every length of time but hours any date YYYY-MM-DD does, for the window that has
  * it. EARGUMENT, with an example of what would do. */
 BRUME_MUST_USE brume_status brume_window_parse(const brume_window_grid *grid, const char *label,
                                                int64_t *window, brume_error *error);

@@ -7,7 +7,7 @@
 
 #define BRUME_BODY static inline __attribute__((always_inline))
 
-/* Of the processor: 2 with AVX-512 (F, DQ, VL and BW), 1 with AVX2, else 0. */
+/* What the processor has: 2 with AVX-512 (F, DQ, VL and BW), 1 with AVX2, else 0. */
 int brume_vector_width(void);
 
 /* For tests: in this thread no path wider than `most`. */

@@ -33,7 +33,7 @@ extern const brume_row_format brume_text_rows;
  *    fields are NULL. (RFC 8259; but whether the bytes of a string are UTF-8 is asked only where it
  *    is read as text.)
  * 2. Fields that are not there, null, arrays and objects, and strings with half of a surrogate pair
- *    or \u0000 are NULL. Of a name that is there twice the last counts.
+ *    or \u0000 are NULL. If a name is there twice the last counts.
  * 3. The time is linear in the line, and nothing recurses. */
 
 typedef struct brume_json_splitter {

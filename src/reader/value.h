@@ -32,7 +32,7 @@ bool brume_value_date(brume_text text, int32_t *days);
 bool brume_value_timestamp(brume_text text, int64_t *microseconds);
 
 /* A column of `count` <= BRUME_BATCH_ROWS values from texts; one without data is NULL. `plain`: all
- * texts are ASCII without NUL. Of a TEXT column `texts` may be column->values. */
+ * texts are ASCII without NUL. For a TEXT column `texts` may be column->values. */
 void brume_value_column(brume_type type, const brume_text *texts, size_t count, bool plain,
                         brume_batch_column *column);
 

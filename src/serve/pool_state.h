@@ -28,7 +28,7 @@ typedef struct pool_job {
     pool_user *by;
     uint64_t issued;
     bool wants_rows;
-    uint64_t datasets; /* one bit for each that it reads, by a hash; ~0: none is known. Of a query
+    uint64_t datasets; /* one bit for each that it reads, by a hash; ~0: none is known. For a query
                           that was not tried yet, those that its text names */
     brume_pool_done *done;
     void *context;

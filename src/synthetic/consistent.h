@@ -53,7 +53,7 @@ double brume_consistent_least(const brume_consistent *tables);
 BRUME_MUST_USE brume_status brume_consistent_fit(const brume_consistent *tables,
                                                  double *const *numbers, brume_error *error);
 
-/* Round fitted tables to whole numbers that add up exactly, as long as they are below 2^50. Of a
+/* Round fitted tables to whole numbers that add up exactly, as long as they are below 2^50. In a
  * table of one column no cell moves by more than 1. Where one set has all columns and the tables
  * are small each number is near to the one that is rounded, however many columns there are.
  * mean_square[s] (NULL: not wanted): of what the cells of table s moved by. Errors: BRUME_EMEMORY.

@@ -316,7 +316,7 @@ brume_status brume_mwem_events(const brume_mwem_options *options,
                                              .sensitivity = 1,
                                              .parameter = {choice},
                                              .count = options->rounds};
-    /* Of all cells of a marginal a replaced record moves two: each for half of `each` (exact). */
+    /* A replaced record moves two of a marginal's cells: each for half of `each` (exact). */
     bool two = options->whole_marginals && options->adjacency == BRUME_REPLACE;
     made[BRUME_MWEM_ANSWERS] =
         noise_event(options, two ? each / 2 : each, two ? 2 * options->rounds : options->rounds);

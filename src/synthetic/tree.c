@@ -272,7 +272,7 @@ static brume_status begin_model(tree_run *all, brume_error *error)
     return status;
 }
 
-/* The total that all columns' sums tell together: a sum of c counts has c times the variance. Of a
+/* The total that all columns' sums tell together: a sum of c counts has c times the variance. In a
  * column in halves the coarsest level tells it, at the noise of a part of the price. */
 static double total_of(const tree_run *all)
 {

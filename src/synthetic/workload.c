@@ -307,7 +307,7 @@ static size_t moved_of(const boxes *all, brume_adjacency adjacency)
     return twice < all->count ? twice : all->count;
 }
 
-/* Of the boxes that look at this column alone, the most that one record, or its replacement, moves.
+/* Among boxes that look at this column alone: the most that one record, or its replacement, moves.
  */
 static size_t moved_in(const brume_workload *workload, size_t column, brume_adjacency adjacency)
 {

@@ -344,7 +344,7 @@ static brume_status read_other(statement_line *line, size_t column, uint8_t *all
     return line_step(line, error);
 }
 
-/* After `between`: V and W, both included. Of bins the upper end would cut one. */
+/* After `between`: V and W, both included. For bins the upper end would cut one. */
 static brume_status read_between(statement_line *line, size_t column, uint8_t *allowed,
                                  brume_error *error)
 {

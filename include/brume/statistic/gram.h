@@ -7,7 +7,7 @@
  * Sensitivities of the upper triangle as a vector, B = norm:
  *   L2  add-remove B^2, replace sqrt(2) B^2 (B^2 for d = 1)
  *   L1  add-remove (d+1) B^2 / 2, replace twice that (B^2 for d = 1).
- * Of rows with a column of ones, c columns beside it, u = floor(B / sqrt(c+1)):
+ * For rows with a column of ones and c other columns, u = floor(B / sqrt(c+1)):
  *   L2  add-remove B^2, replace (c+1) u^2
  *   L1  add-remove (c+2) B^2 / 2, replace c (c+2)^2 u^2 / (2 (c+1)). */
 #ifndef BRUME_GRAM_H

@@ -58,7 +58,7 @@ BRUME_API BRUME_MUST_USE brume_status brume_answer_instability(uint64_t distance
                                                                brume_instability *out,
                                                                brume_error *error);
 
-/* Of ln q, q as in brume/statistic/regression.h, in nats: local is the bound ln(l/(l-1))/2,
+/* For ln q, q as in brume/statistic/regression.h, in nats: local is the bound ln(l/(l-1))/2,
  * infinite for l <= 1, smooth is infinite whatever the data is. distance is that of
  * brume_regression_distance; of a bound below 2^-8 nats it is 0. Nothing here is exact. */
 BRUME_API BRUME_MUST_USE brume_status brume_regression_instability(const brume_gram *gram,

@@ -1,5 +1,5 @@
 /* The interquartile range x_{m2} - x_{m1} of bounded integers, m1 = ceil(N/4), m2 = ceil(3N/4),
- * with what noise fitted to the data needs. Of no data it is 0.
+ * with what noise fitted to the data needs. Without data it is 0.
  *
  * 1. A unit is up to values_per_unit values. With one value per unit a change moves the range by no
  *    more than it moves one of the two quartiles: both move outwards, or both inwards, never. So

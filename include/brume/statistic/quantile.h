@@ -3,7 +3,7 @@
  *
  * Data. Values are integers (grid steps); what lies outside [lower, upper] is clamped to it. Sorted
  * they are x_1 <= ... <= x_N, with x_i = lower for i <= 0 and x_i = upper for i > N. The quantile
- * is x_m, m = max(1, ceil(q N)): for q = 1/2 the lower median. Of no data it is `lower`.
+ * is x_m, m = max(1, ceil(q N)): for q = 1/2 the lower median. Without data it is `lower`.
  *
  * 1. Under BRUME_REPLACE with values_per_unit = 1 the number of values is public. In every other
  *    case it is private: a unit is up to values_per_unit values, and it is added, removed or

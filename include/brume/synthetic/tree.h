@@ -57,7 +57,7 @@ typedef struct brume_tree_table {
 } brume_tree_table;
 
 /* A structural zero: never[cell] != 0 for the cells, row-major over the values of at most three
- * columns, that no row may be in. Of columns that are in the model with all their values. */
+ * columns, that no row may be in. For columns that are in the model with all their values. */
 typedef struct brume_tree_zero {
     size_t columns;
     uint16_t column[BRUME_TREE_WIDEST];

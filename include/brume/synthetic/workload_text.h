@@ -17,7 +17,7 @@
  *        NAME = V    NAME <> V or != V    NAME < V    NAME <= V    NAME > V    NAME >= V
  *        NAME in (V, V, ...)    NAME between V and V    NAME in V .. V    NAME not in ...
  *        NAME is other    NAME is not other
- *    Labels compare in the order of their domain; `between` and V .. W have both ends. Of a column
+ *    Labels compare in the order of their domain; `between` and V .. W have both ends. For a column
  *    with bins the numbers must be edges of bins: < V ends and >= V begins at that edge, V .. W
  * lies between the two; other comparisons would cut a bin and are refused. `other` is in no range,
  * but different from every label (there is no NULL here: what is missing is `other`). Keywords may

@@ -32,12 +32,12 @@ double brume_sampled_value(const brume_sampled_draw *draw, double x, double *err
 void brume_sampled_atom(arb_t mass, arb_t log_ratio, const brume_loss *law, slong j,
                         slong precision);
 
-/* Of shift 1: half the distance of its two losses, and their middle; `added` is the second order.
+/* For shift 1: half the distance of its two losses, and their middle; `added` is the second order.
  */
 void brume_sampled_places(arb_t spread, arb_t centre, double a, double rate, bool added,
                           slong precision);
 
-/* Of continuous Laplace: E r^z under the second law, r = 1 - q + q e^l. */
+/* For continuous Laplace: E r^z under the second law, r = 1 - q + q e^l. */
 void brume_sampled_laplace(acb_t out, double a, double rate, const acb_t power, slong precision);
 
 #endif

@@ -108,8 +108,8 @@ static void discrete_laplace_draw(arb_poly_t poly, arb_t normal, const arb_t sca
     arb_clear(y);
 }
 
-/* Of one with atoms alone. `scale` is its e, moved in `direction`; of the pure law on a sample half
- * the distance and the middle of the atoms are put into `scale` and `centre`. */
+/* For one with atoms alone. `scale` is its e, moved in `direction`; of the pure law on a sample
+ * half the distance and the middle of the atoms are put into `scale` and `centre`. */
 static void pattern_draw(arb_poly_t poly, arb_t normal, arb_t scale, arb_t centre,
                          const brume_law *law, int direction, slong precision)
 {

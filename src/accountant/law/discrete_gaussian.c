@@ -209,7 +209,7 @@ static double envelope(brume_law *law, double low, double high)
 }
 
 /* One draw, or all: n draws are one of n sigma^2, but for a ripple. */
-/* Of a narrow law nearly all draws are 0, whose mass is nearly exact. What grows with x^2 counts
+/* Nearly all draws of a narrow law are 0, whose mass is nearly exact. What grows with x^2 counts
  * for all draws together: proofs/accountant/exact.md, section exact.3. */
 static void share_errors(const brume_law *law, double depth, brume_masses *c)
 {

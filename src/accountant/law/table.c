@@ -30,7 +30,7 @@ static brume_status allocate(brume_law *law, size_t atoms, double mass_error, br
     return BRUME_OK;
 }
 
-/* Of three or more possible answers. */
+/* For three or more possible answers. */
 static brume_status open_kary(brume_law *law, brume_error *error)
 {
     BRUME_TRY(allocate(law, 3, own_error + 8 * BRUME_UNIT * law->a, error));
@@ -95,7 +95,7 @@ static long double cumulant(brume_law *law, double c, double *slope, double *err
     return brume_points_cumulant(law->state, c, slope, error);
 }
 
-/* Of k-ary randomized response: relative to its own size for small c a, and many draws. */
+/* For k-ary randomized response: relative to its own size for small c a, and many draws. */
 static long double kary_cumulant(brume_law *law, double at, double *slope, double *error)
 {
     long double value = brume_points_cumulant(law->state, at, slope, error);

@@ -100,7 +100,7 @@ const brume_contour *brume_ray_contour(const brume_ray *ray, size_t part);
  * proofs/accountant/ray.md, section ray.1, Large draws. */
 enum { BRUME_RAY_SPLIT_TERMS = 14 };
 
-/* Of delta: what may be left out. */
+/* What may be left out of delta. */
 #define BRUME_RAY_SPLIT_NEGLIGIBLE 1e-13
 
 enum { BRUME_RAY_WHOLE = 0, BRUME_RAY_CONFINED = 1, BRUME_RAY_BY_LARGE_DRAWS = 2 };

@@ -721,8 +721,8 @@ double brume_transform_missed(const brume_contour *contour, double a, double b)
     return isnan(bound) ? INFINITY : bound;
 }
 
-/* Of the sizes of all terms: what their sum is rounded by, block by block of a panel's nodes, which
- * are added then.
+/* From the sizes of all terms: what their sum is rounded by, block by block of a panel's nodes,
+ * which are added then.
  *
  * An upper bound of the rounding of the sum of all terms, from their moduli: the nodes of a panel
  * are added first, then the sums of the panels. */

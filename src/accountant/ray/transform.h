@@ -123,8 +123,8 @@ typedef struct brume_place_panel {
     bool kept; /* else its integral is bounded, not summed */
 } brume_place_panel;
 
-/* Of u = x half log(1 + e^T) for the 12 x > 0. Small turns, |u| <= 1/2: cosh u - 1 and sinh u.
- * Others: the modulus of e^u, the inverse, and its direction. */
+/* Functions of u = x half log(1 + e^T) for the 12 x > 0. Small turns, |u| <= 1/2: cosh u - 1 and
+ * sinh u. Others: the modulus of e^u, the inverse, and its direction. */
 typedef struct brume_turns {
     double first_re[BRUME_GAUSS_HALF], first_im[BRUME_GAUSS_HALF];
     double second_re[BRUME_GAUSS_HALF], second_im[BRUME_GAUSS_HALF];

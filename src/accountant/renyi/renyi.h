@@ -79,8 +79,8 @@ double brume_renyi_rho_upper(const brume_cost *cost, double alpha); /* alpha rho
  * that of integer Gaussian noise, whose loss law is another: there the cost's `loss` is absent. */
 double brume_renyi_sampled_gaussian_upper(const brume_cost *cost, double alpha);
 
-/* Of a group of law.shift records on such a sample, of whom any may come while the others go; law.a
- * and law.rate are those of one of them. Its work grows with the group. */
+/* For a group of law.shift records on such a sample, of whom any may come while the others go;
+ * law.a and law.rate are those of one of them. Its work grows with the group. */
 double brume_renyi_sampled_group_upper(const brume_cost *cost, double alpha);
 
 /* The least rho of a cost that has a Renyi curve and a pure epsilon: an upper bound of

@@ -517,8 +517,8 @@ static double tail_slope(double c)
     return -log1p(1 / c);
 }
 
-/* Of the moments of everything, K, as a bound: (log delta)' at epsilon, K' + log(c/(c+1)) - eps; or
- * c^2 times (epsilon)' at delta. Both grow with c. */
+/* From the moments of everything, K, as a bound: (log delta)' at epsilon, K' + log(c/(c+1)) - eps;
+ * or c^2 times (epsilon)' at delta. Both grow with c. */
 static double order_excess(const brume_curve_sum *curves, laws_mixture *mix, const brume_asked *q,
                            double c)
 {

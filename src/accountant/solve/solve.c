@@ -258,7 +258,7 @@ brume_status brume_each_order(const brume_term *terms, size_t count, brume_order
  * other routes may come first. */
 
 static const double band_width = 1e-9; /* a banded line this narrow is not laid again */
-/* Of mixtures: a line of more work than this is laid only for a width, in epsilon, above that. */
+/* For mixtures: a line of more work than this is laid only for a width, in epsilon, above that. */
 static const double refining_work = 8.5e7, enough_width = 5.5e-7;
 static const double sampled_refining_work = 1.2e7; /* ... of mixtures with a sample: two orders */
 static const double most_work = 9e7;               /* nanoseconds or so of one line */
@@ -325,7 +325,7 @@ static bool keep_line(brume_line *line, brume_delta_bounds *out)
 
 /* --- how it is laid --- */
 
-/* Of subsampled Gaussians alone a line that needs a band takes seconds and is not sharper than
+/* For subsampled Gaussians alone a line that needs a band takes seconds and is not sharper than
  * rays. To be asked of an aimed task. */
 static bool task_band_is_useless(const brume_task *task)
 {
@@ -1054,7 +1054,7 @@ static bool search(brume_law *laws, size_t count, const brume_asked *asked, doub
     return !p.failed;
 }
 
-/* Of laws as they are: the least epsilon >= 0 with delta(epsilon) <= delta. The one place where
+/* For laws as they are: the least epsilon >= 0 with delta(epsilon) <= delta. The one place where
  * delta is inverted: it is asked for at one epsilon after another (exact/delta_bounds.c). */
 static bool invert_delta(brume_law *laws, size_t count, const brume_asked *asked,
                          brume_certified *out)
@@ -1081,7 +1081,7 @@ static bool invert_delta(brume_law *laws, size_t count, const brume_asked *asked
 
 static const double worst_width = 1e-4; /* where this wide, a dominating law may be lower */
 
-/* Of laws as they are. */
+/* For laws as they are. */
 static bool solve_plain(brume_law *laws, size_t count, const brume_asked *asked,
                         brume_certified *out)
 {

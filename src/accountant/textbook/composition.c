@@ -267,7 +267,7 @@ brume_status brume_optimal_epsilon_upper(const brume_pure_step *steps, size_t n,
  * failure only the pure guarantee is left. Only shifted noise is exact for groups: another
  * mechanism that attains epsilon need not attain the worst law of a group.
  *
- * Of a Gaussian on a Poisson sample both data may be mixtures: of two units one may leave and the
+ * With a Gaussian on a Poisson sample both data may be mixtures: of two units one may leave and the
  * other come. No order of one record's law dominates that: such groups have a law of their own,
  * with an order for each number that comes. */
 
@@ -305,8 +305,8 @@ static bool group_law(const brume_loss *law, uint64_t size, brume_loss *out)
     return true;
 }
 
-/* A group on a Poisson sample: its law, and its curve. Of a larger group, or one whose noise is far
- * from its shift, the curve alone; of a large one, whose curve would take long, the law without
+/* A group on a Poisson sample: its law, and its curve. For a larger group, or one whose noise is
+ * far from its shift, the curve alone; of a large one, whose curve would take long, the law without
  * sampling, which costs more. */
 static void sampled_group(const brume_loss *law, uint64_t size, brume_cost *out)
 {

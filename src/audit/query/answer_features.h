@@ -15,9 +15,9 @@ typedef struct brume_answered {
     const brume_plan *plan;
 } brume_answered;
 
-/* Of a brume_answered, as a brume_seen: which keys are in the table, the numbers of each row, as
- * they are, over their error and less those of the first row, texts, and what is said of each
- * column; of a refusal its status and its texts. A number is a feature; every other value, and
+/* Features of a brume_answered, as a brume_seen: which keys are in the table, the numbers of each
+ * row, as they are, over their error and less those of the first row, texts, and what is said of
+ * each column; of a refusal its status and its texts. A number is a feature; every other value, and
  * every key, is one by itself, whose number is 1.
  *
  * The error of a mean says how large the noisy number of values was: its width is about that of the

@@ -375,7 +375,7 @@ static const plain_recipe of_replacing[] = {
 static const plain_recipe of_links = {.choice = BRUME_ROW_HIGH, .others = SHARING, .shares = true};
 
 /* A quantile q beyond the bulk is rarely drawn, and one unit there makes it likelier by as much as
- * a unit may, and all of the bulk less likely by as much. Of m units q m are at the lower bound,
+ * a unit may, and all of the bulk less likely by as much. With m units, q m are at the lower bound,
  * the others a third of the way inside of the upper one; above those the utility is lower by (1 -
  * q) m, at a rate of epsilon/(2 q): m is such that this is 2, where the place beyond is a twentieth
  * or so. For quantiles up to the middle the same upside down. */
@@ -636,7 +636,7 @@ static bool is_of_unit(const brume_question *question, size_t table, const char 
            is_linked_to(question, table, column);
 }
 
-/* The number of a unit in a column that says whose a row is. Of every second table with shared keys
+/* The number of a unit in a column that says whose a row is. In every second table with shared keys
  * two units have each other's: joins of keys of different tables then make rows of two units. */
 static unsigned number_in(const brume_question *question, size_t table, const char *column,
                           unsigned unit)
@@ -815,9 +815,10 @@ static uint64_t rows_there(const brume_neighbours *all)
     return !*all->dates[1] ? rows : rows * TIMES < MOST_ROWS ? rows * TIMES : MOST_ROWS;
 }
 
-/* The unit's rows of one window, in its first group: in the second database, or under replace others
- * in the first. Where a second window is touched, they are many times as many as its rows there, in
- * another group and in both databases: a limit on all of them is filled by these when the first go.
+/* The unit's rows of one window, in its first group: in the second database, or under replace
+ * others in the first. Where a second window is touched, they are many times as many as its rows
+ * there, in another group and in both databases: a limit on all of them is filled by these when the
+ * first go.
  */
 static brume_status write_window(const brume_neighbours *all, bool second, brume_made_table *out,
                                  brume_error *error)
@@ -918,8 +919,7 @@ bool brume_neighbours_share(const brume_question *question)
 /* May the table be the one that differs? */
 static bool may_differ(const brume_policy *policy, const brume_recipe_hints *hints)
 {
-    return !policy->is_public &&
-           (!hints->window || policy->window.place == BRUME_WINDOW_BY_COLUMN);
+    return !policy->is_public && (!hints->window || policy->window.place == BRUME_WINDOW_BY_COLUMN);
 }
 
 static size_t private_tables(const brume_question *question, const brume_recipe_hints *hints)
@@ -941,8 +941,9 @@ static void write_date(const brume_policy *policy, int64_t window, char text[64]
     const brume_window_grid *grid = &policy->window.grid;
     const brume_policy_column *column = brume_policy_find(policy, policy->window.column);
     bool date = column->type.kind == BRUME_TYPE_DATE;
-    brume_integer_text(column->type, date ? brume_window_first_day(grid, window)
-                                          : brume_window_first_instant(grid, window),
+    brume_integer_text(column->type,
+                       date ? brume_window_first_day(grid, window)
+                            : brume_window_first_instant(grid, window),
                        text, 64);
 }
 

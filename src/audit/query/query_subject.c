@@ -158,8 +158,8 @@ const char *brume_query_subject_outcome(void)
     return "a score of the released table, in 64ths";
 }
 
-/* Of many pairs of neighbouring databases, the one that the answers tell apart best: a few examples
- * of each pair, more of those that promise most, most of the last few. */
+/* Among many pairs of neighbouring databases, the one that the answers tell apart best: a few
+ * examples of each pair, more of those that promise most, most of the last few. */
 
 /* How many pairs are looked at again, and how many in the end. */
 enum { CHOSEN = 10, LAST = 3 };
@@ -357,8 +357,8 @@ static void drop(candidate *of)
     *of = (candidate){0};
 }
 
-/* Put it in its place; the last one falls out. Of equals the later one is better: recipes that were
- * made for what is measured come last. */
+/* Put it in its place; the last one falls out. Between equals the later one is better: recipes that
+ * were made for what is measured come last. */
 static void rank(subject_search *s, candidate next)
 {
     for (size_t i = 0; i < CHOSEN; i++) {

@@ -25,7 +25,7 @@ typedef struct brume_query_lane {
     const brume_terms *terms;
 } brume_query_lane;
 
-/* Of many pairs of neighbours, keep the one that the answers tell apart best: a few examples of
+/* Among many pairs of neighbours, keep the one that the answers tell apart best: a few examples of
  * each, more of the best three, and the score of these decides. `lanes` are the same question at
  * the same price, once for each thread: 1 .. BRUME_NEIGHBOUR_LANES. `options` are those of the
  * audit that will follow, with as many threads at most. All arguments are to outlive the subject.

@@ -399,7 +399,7 @@ static int write_object(const json_t *object, int depth, FILE *out)
     return failed || fputc('}', out) == EOF ? -1 : 0;
 }
 
-/* Of scalars: on one line. */
+/* For scalars: on one line. */
 static int write_array(const json_t *array, int depth, FILE *out)
 {
     int failed = fputc('[', out) == EOF;

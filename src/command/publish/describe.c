@@ -97,7 +97,7 @@ static bool under_replace(const json_t *dataset)
     return strcmp(text_at(dataset, "adjacency"), "replace") == 0;
 }
 
-/* Of what a guarantee bounds the odds. */
+/* The odds that a guarantee bounds. */
 static void write_subject(FILE *out, const json_t *dataset)
 {
     const char *unit = text_at(dataset, "unit");

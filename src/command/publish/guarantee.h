@@ -7,7 +7,7 @@
 #include <brume/adjacency.h>
 #include <brume/status.h>
 
-/* Of charges in their exact texts ("pure epsilon=0.4 delta=0"): [{"delta","epsilon_lower",
+/* For charges in their exact texts ("pure epsilon=0.4 delta=0"): [{"delta","epsilon_lower",
  * "epsilon_upper"}], in the order of delta, where epsilon is finite. Both ends are certified; the
  * lower one is null where nobody knows it. EDAMAGED: a text is no charge. */
 BRUME_MUST_USE brume_status brume_guarantees_of(const json_t *charges, brume_adjacency adjacency,
@@ -18,9 +18,10 @@ typedef struct brume_belief {
     double growth, fails;
 } brume_belief;
 
-/* Of two databases that are `steps` (1 or 2) neighbours apart. A statement whether a unit is in the
- * data takes one step, under replace also one about its rows; under add-remove a statement about
- * the rows of a unit that is known to be in the data takes two: (2 epsilon, (1 + e^epsilon) delta).
+/* For two databases that are `steps` (1 or 2) neighbours apart. A statement whether a unit is in
+ * the data takes one step, under replace also one about its rows; under add-remove a statement
+ * about the rows of a unit that is known to be in the data takes two: (2 epsilon, (1 + e^epsilon)
+ * delta).
  *
  * With a delta the odds may grow by more than e^epsilon with a probability above delta. They grow
  * by more than 2 e^epsilon with 2 delta at most: on the set A of such results P > 2 e^epsilon Q, so

@@ -325,7 +325,7 @@ static char *write_query(const workload *all, const char *source)
 
 /* ---- the file ---- */
 
-/* Of the noise in a cell, from its error at 95 %. */
+/* The scale of the noise in a cell, from its error at 95 %. */
 static double deviation_of(const brume_query_answer *answer, size_t cell)
 {
     const char *mechanism = answer->columns[cell % answer->column_count].mechanism;

@@ -523,7 +523,7 @@ const brume_command brume_command_series_open = {
         "good. Taking that back with --append-only false ends the series.\n\n"
         "--limit T/day is the most that one unit adds in each window. It is for datasets whose windows "
         "have budgets and whose units have none (--budget none): what a unit has in one window is then "
-        "protected, and rows may be late, changed and deleted as they like. Of a dataset with windows a "
+        "protected, and rows may be late, changed and deleted as they like. On a dataset with windows a "
         "series goes by these windows, without --window, and each window of the horizon pays the price "
         "when it opens: with one limit for all windows twice epsilon, or two to four times rho.\n\n"
         "Noise grows slowly with the number of windows: ten times as many cost 12 % in the first "

@@ -760,7 +760,7 @@ static brume_status spark_marks(brume_engine *engine, size_t index, bool content
 
 /* What Spark's catalog says of a table: its columns with their types, and where it is stored.
  *
- * Of tables of Spark's own catalog it is asked for JSON. Tables of other catalogs, as Delta's and
+ * For tables of Spark's own catalog it is asked for JSON. Tables of other catalogs, as Delta's and
  * Iceberg's are, are described in lines only. Views are refused: what they read is
  * not in the catalog's answer. */
 

@@ -168,8 +168,8 @@ static void arrive(guess_walk *w, double at, double excess)
     w->places[w->count] = at, w->excesses[w->count++] = excess;
 }
 
-/* Of a walk that ended at an end of the range: where it first came near to what it ended at. Beyond
- * that the unknown counts for little. */
+/* For a walk that ended at an end of the range: where it first came near to what it ended at.
+ * Beyond that the unknown counts for little. */
 static void back_to_bend(const guess_walk *w, double shift, brume_place *place)
 {
     int i = 0;

@@ -397,7 +397,7 @@ static double weight(const brume_running *running, uint64_t first, uint64_t last
     return running->decoder[last - j] - (j < first ? running->decoder[first - 1 - j] : 0);
 }
 
-/* Of the blocks that begin with window `first` and end by `last` the largest, as its level. */
+/* The largest block that begins with window `first` and ends by `last`, as its level. */
 static size_t largest_block(const brume_running_shape *shape, uint64_t first, uint64_t last)
 {
     size_t level = 0;

@@ -65,7 +65,7 @@ const uint32_t *brume_running_coefficients(const brume_running *running);
 
 /* ---- the noise ---- */
 
-/* Of one released number; public, and recorded with a series. */
+/* For one released number; public, and recorded with a series. */
 typedef struct brume_running_noise {
     brume_rule rule; /* concentrated: discrete Gaussian; approximate: rounded Gaussian; pure:
                         discrete Laplace */

@@ -1,10 +1,10 @@
 /* Bounding: what each unit contributes to the groups of a query, cut to what the policy allows, and
  * summed exactly. One pass over the rows, in any order.
  *
- * 1. Of each unit, at most `max_groups` groups are kept: those with the smallest keyed hash of
+ * 1. At most `max_groups` groups of each unit are kept: those with the smallest keyed hash of
  *    (unit, group). The largest kept hash only falls, so a group that is kept at the end was kept
  *    from its first row on: the result is the same for every order of the rows.
- * 2. Of each unit in each kept group one row is kept: that with the smallest keyed hash of the
+ * 2. One row of each unit in each kept group is kept: that with the smallest keyed hash of the
  *    row's values. Rows with equal values are interchangeable. Units with several rows that count
  *    are not bounded so: their totals are limited (7).
  * 3. So what a unit contributes is a function of its own rows and the key alone: one unit more or

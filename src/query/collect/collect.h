@@ -37,7 +37,7 @@ BRUME_MUST_USE brume_status brume_collect_nothing(const brume_collection *collec
                                                   uint64_t units, brume_bits *bits,
                                                   brume_collected **out, brume_error *error);
 
-/* Of a collection of totals (totals.h): the units by the norms of a statistic over the groups with
+/* For a collection of totals (totals.h): the units by the norms of a statistic over the groups with
  * shown[number] (NULL: all), and the sums of what is left under limits, in `limited` of each group.
  */
 BRUME_MUST_USE brume_status brume_collected_histogram(brume_collected *collected,

@@ -17,7 +17,7 @@
 BRUME_MUST_USE brume_status brume_place(const brume_question *question, brume_plan *plan,
                                         brume_where asked, brume_error *error);
 
-/* Of all sources together. EUNSUPPORTED where they are of different kinds. */
+/* For all sources together. EUNSUPPORTED where they are of different kinds. */
 BRUME_MUST_USE brume_status brume_place_dialect(const brume_question *question,
                                                 brume_dialect *dialect, brume_error *error);
 

@@ -1,6 +1,6 @@
 /* The rows of a question as a CSV file in memory: what a statistic that is not SQL reads.
  *
- * Of each unit so many rows count as the caller says, those with the smallest keyed hashes; where a
+ * So many rows of each unit count as the caller says, those with the smallest keyed hashes; where a
  * row is a unit, all do. Rows never touch a disk. */
 #ifndef BRUME_QUERY_UNIT_ROWS_H
 #define BRUME_QUERY_UNIT_ROWS_H
@@ -57,9 +57,9 @@ BRUME_MUST_USE brume_status brume_rows_check(const brume_question *question, bru
 /* Does an engine have to read it: a Parquet or JSON file? Anything else is taken as CSV. */
 bool brume_file_needs_engine(const char *location);
 
-/* Read it. Of a JSON file the named fields, as text; a Parquet file has its own columns. Close with
- * brume_rows_file_close.
- * Errors: those of brume_engine_open; EARGUMENT if no column of it can be read. */
+/* Read it. A JSON file gives the named fields, as text; a Parquet file has its own columns. Close
+ * with brume_rows_file_close. Errors: those of brume_engine_open; EARGUMENT if no column of it can
+ * be read. */
 BRUME_MUST_USE brume_status brume_file_rows(const char *location, const char *const *names,
                                             size_t name_count, brume_bits *bits,
                                             brume_rows_file *out, brume_error *error);

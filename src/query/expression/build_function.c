@@ -297,8 +297,8 @@ static brume_node build_split(brume_builder *builder, const char *name, brume_op
     return node->text ? node : brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
 }
 
-/* Of the flags of a pattern: i, ASCII letters in either case; c, as they are, which is the default;
- * s, a dot is any character, which it always is. */
+/* Among the flags of a pattern: i, ASCII letters in either case; c, as they are, which is the
+ * default; s, a dot is any character, which it always is. */
 static bool read_flags(brume_builder *builder, const char *name, const brume_node *arguments,
                        size_t count, bool *folds)
 {
@@ -559,7 +559,7 @@ brume_node brume_build_interval(brume_builder *builder, brume_node a, int64_t mo
 {
     char moved[32];
     a = time_argument(builder, "adding an interval", a);
-    /* Of a constant it is a constant, so that engines can use it to find rows. */
+    /* For a constant it is a constant, so that engines can use it to find rows. */
     if (a && a->operation == BRUME_OPERATION_LITERAL && a->text) {
         bool fits = brume_literal_move(a->text, months, days, microseconds, moved);
         return brume_build_literal(builder, TIMESTAMP, fits ? moved : NULL);

@@ -29,7 +29,7 @@ static bool visit_joins(const brume_relation *relation, brume_condition_visitor 
 {
     if (relation->kind != BRUME_RELATION_JOIN)
         return true;
-    /* Of an outer join only the preserved side's own conditions hold for every row. */
+    /* In an outer join only the preserved side's own conditions hold for every row. */
     bool inner = relation->join == BRUME_JOIN_INNER;
     if (inner && !visit_conjuncts(relation->condition, visit, context))
         return false;

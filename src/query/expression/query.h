@@ -253,7 +253,7 @@ typedef struct brume_query_table {
     bool nullable_side;
 } brume_query_table;
 
-/* Of one occurrence of a table no other rows are read than those that satisfy the condition, a
+/* From one occurrence of a table no other rows are read than those that satisfy the condition, a
  * function of its columns: wherever the table stands, and whatever else the query asks. */
 typedef struct brume_query_cut {
     const brume_relation *table;

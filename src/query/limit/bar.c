@@ -360,8 +360,8 @@ typedef struct cuts {
     size_t count;
 } cuts;
 
-/* Of a limit at the edge of a bin: by the laws, and as much as the crowds have for sure. Each piece
- * is at its upper end. */
+/* For a limit at the edge of a bin: by the laws, and as much as the crowds have for sure. Each
+ * piece is at its upper end. */
 static void find_cuts(const mixture *laws, const crowds *crowd, size_t bin, double share, cuts *out)
 {
     double more = 0, before = fmin(1, TAILS_UP * exceeded(laws, bin)), from = 0;

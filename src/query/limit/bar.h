@@ -32,7 +32,7 @@ typedef struct brume_limit_cost {
 } brume_limit_cost;
 
 /* With `cells` groups under a norm: each group's bar allows for all that is cut, up to 20 groups.
- * Of more groups 20 * cut / cells does for 95 in 100 of them at once (p = 1). */
+ * For more groups 20 * cut / cells does for 95 in 100 of them at once (p = 1). */
 double brume_limit_cut_share(double cells, int norm);
 
 typedef struct brume_limit_choice {

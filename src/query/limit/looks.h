@@ -45,7 +45,7 @@ static inline bool brume_looks_histogram(const brume_looks *looks)
 /* One more number for the same count. */
 void brume_noisy_pool(brume_noisy *number, double value, double deviation);
 
-/* Pool all numbers of *more into *to. Of two tails with other parts the one of *more stays. */
+/* Pool all numbers of *more into *to. Where two tails have other parts that of *more stays. */
 void brume_looks_pool(brume_looks *to, const brume_looks *more);
 
 /* Where another tail begins: above the last bin that is seen, or with the one that is there where

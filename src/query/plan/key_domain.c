@@ -144,8 +144,8 @@ static int64_t floor_divide(int64_t number, int64_t by)
     return number / by - (number % by < 0);
 }
 
-/* Declared bounds of a time: groups are of what lies between them. Of a timestamp the last day is a
- * whole one, since its bound may be its midnight. */
+/* Declared bounds of a time: groups are of what lies between them. For a timestamp the last day is
+ * a whole one, since its bound may be its midnight. */
 static void take_declared(limits *all)
 {
     const brume_expression *of = all->of;

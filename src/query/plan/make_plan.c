@@ -85,7 +85,7 @@ static brume_type_kind common(brume_type_kind a, brume_type_kind b)
     return numbers ? BRUME_TYPE_DOUBLE : BRUME_TYPE_TEXT;
 }
 
-/* Of the arguments first, first + step, ..., before `end`. */
+/* Over the arguments first, first + step, ..., before `end`. */
 static brume_type_kind common_of(const brume_query *query, const brume_formula *formula,
                                  size_t first, size_t step, size_t end)
 {
@@ -160,7 +160,7 @@ brume_type_kind brume_output_type(const brume_query *query, const brume_query_ou
 /* The mode of an expression whose values nobody declared: what is collected for it.
  *
  * A histogram over pairs of a group's key and a value, with noise on the number of units in each
- * pair that occurs (release/measurement.c). Of each unit at most max_groups * max_rows pairs are
+ * pair that occurs (release/measurement.c). At most max_groups * max_rows pairs of each unit are
  * kept, by keyed hash; each counts once. Rows whose value is NULL have no pair. Price: price.h,
  * PRIVATE_MODE; proofs/private-mode.md. */
 

@@ -86,7 +86,7 @@ typedef enum brume_limit_source {
 typedef struct brume_plan_limit {
     brume_total of;
     const struct brume_plan_limit *number; /* of the sum of a mean: on the number of its values */
-    /* Of the spread about a centre: where the mean is asked for as well the limit on the squares
+    /* For the spread about a centre: where the mean is asked for as well the limit on the squares
      * has that on the sum, whose centre it takes; else that on the sum has the one on the squares,
      * from which it follows (DERIVED). */
     const struct brume_plan_limit *sum, *squares;

@@ -238,7 +238,7 @@ static double groups_moved(const brume_plan *plan)
     return plan->shape.replace && plan->shape.cells != 1 ? 2 : 1;
 }
 
-/* Of its part. Where the choice is bought alone the histogram has all but the tail. */
+/* For its part. Where the choice is bought alone the histogram has all but the tail. */
 static double histogram_part(const brume_plan *plan, double part, double tail, int p)
 {
     return plan->limits_only

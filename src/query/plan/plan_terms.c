@@ -147,7 +147,7 @@ static brume_status decide(brume_found_limit *limit, double noise_95, bool gauss
     return BRUME_OK;
 }
 
-/* Of a scale: half-width at 95 %. */
+/* The half-width of a scale at 95 %. */
 static double width_of(double scale, bool gaussian)
 {
     return scale * (gaussian ? 1.959964 : 2.995732);
@@ -419,7 +419,7 @@ static void cap_sum(const brume_found_limit *number, double noise_95, brume_foun
     sum->square = 0;
 }
 
-/* Of a spread: the sum about the same centre as the squares. By Cauchy and Schwarz a unit has no
+/* For a spread: the sum about the same centre as the squares. By Cauchy and Schwarz a unit has no
  * more of it than the root of its number times its squares, so that units within both other limits
  * are within the root of these. sqrt(n q) <= sqrt(n' q') (n/n' + q/q') / 2 bounds what is cut of
  * those above by what the others lose. It is no more than what the bounds leave. */
@@ -746,9 +746,9 @@ const char *brume_terms_limits_word(const brume_terms *terms)
 
 /* ---- what they say of noise ---- */
 
-/* Of a number that was fitted, if it was drawn with this scale in steps of 2^-shift. Gaussian noise
- * that is rounded to them has at most 1/12 of a squared step more variance, discrete Laplace noise
- * less than the continuous one. */
+/* For a number that was fitted, if it was drawn with this scale in steps of 2^-shift. Gaussian
+ * noise that is rounded to them has at most 1/12 of a squared step more variance, discrete Laplace
+ * noise less than the continuous one. */
 static double fitted_scale(const brume_plan *plan, double scale, int shift, int set)
 {
     bool laplace = plan->noise == BRUME_NOISE_DISCRETE_LAPLACE;

@@ -158,7 +158,7 @@ const char *brume_terms_limits_word(const brume_terms *terms);
 
 /* ---- noise ---- */
 
-/* Of a measure's number in a group of a grouping set (-1: of all groups the one with the most
+/* For a measure's number in a group of a grouping set (-1: of all groups the one with the most
  * noise), in grid steps: the scale of noise of the variance that it has when it is released. That
  * is what was drawn, or less where sets are fitted (plan_sets.h), with what rounding to whole
  * steps adds. */

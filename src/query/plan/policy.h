@@ -108,7 +108,7 @@ typedef struct brume_policy {
 /* Free everything; NULL is allowed. */
 void brume_policy_close(brume_policy *policy);
 
-/* JSON with every field; NULL if memory is out. Of a dataset of several tables: tables.h. */
+/* JSON with every field; NULL if memory is out. For a dataset of several tables: tables.h. */
 json_t *brume_policy_to_json(const brume_policy *policy);
 
 /* Read it back. BRUME_EDAMAGED if it is not what brume_policy_to_json wrote; EUNSUPPORTED if it is

@@ -59,7 +59,7 @@ static void add_noise(json_t *json, const brume_terms *terms, size_t index)
 
 /* Most that all numbers of a measure move by together between neighbours, in the norm of its noise
  * (L1 for Laplace, L2 for Gaussian): where a unit is replaced its old cells move as well as its
- * new ones. Of quantiles and declared modes the rows of one unit. */
+ * new ones. For quantiles and declared modes the rows of one unit. */
 static double sensitivity_of(const brume_terms *terms, size_t index)
 {
     const brume_plan *plan = terms->plan;
@@ -153,7 +153,7 @@ json_t *brume_terms_to_json(const brume_terms *terms)
     return list;
 }
 
-/* Of a quantile in ranks, of a mode in rows. */
+/* For a quantile in ranks, for a mode in rows. */
 static json_t *ladder_to_json(const brume_terms *terms, size_t measure, double step)
 {
     static const char *const names[] = {"error_95", "rank_error_95", "count_error_95"};

@@ -18,8 +18,8 @@ typedef struct brume_target {
 /* The half-width at 95 % that an aggregate will have, noise and what its limit cuts together, as
  * far as it can be known without a row: low = high where its limit is known, or can be foreseen
  * from what the ledger has of it; else the range for limits of one row to a hundred, or to the
- * owner's ceiling. Of a mean by what the ledger's looks say of the number of rows and of their sum.
- * False: it depends on the data (other means, quantiles, modes, and whatever is computed from
+ * owner's ceiling. For a mean by what the ledger's looks say of the number of rows and of their
+ * sum. False: it depends on the data (other means, quantiles, modes, and whatever is computed from
  * them). */
 typedef struct brume_bar_range {
     double low, high;
@@ -40,7 +40,7 @@ typedef struct brume_plan_hook {
     void *context;
 } brume_plan_hook;
 
-/* Write the least price, a decimal with six places, to `epsilon`. Of the payment delta and the
+/* Write the least price, a decimal with six places, to `epsilon`. From the payment delta and the
  * limits are read. `hook` NULL: nothing is known of limits. Errors: BRUME_EARGUMENT a target that
  * is not one, means without at_least, joint over private keys, limits that are not known yet;
  * BRUME_EUNSUPPORTED values that have no such promise; BRUME_EBUDGET if what is left does not carry

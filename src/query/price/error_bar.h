@@ -23,7 +23,7 @@ double brume_error_width(brume_noise_kind noise, double scale, double beta);
 double brume_error_width_combined(brume_noise_kind noise, const double *scale,
                                   const double *coefficient, size_t count, double beta);
 
-/* Of a sum of independent noises, each multiplied by something, that has the variance of one noise
+/* For a sum of independent noises, each multiplied by something, that has the variance of one noise
  * of this scale (discrete Laplace: 2 scale^2). Such a sum of Gaussian noises is normal; one of
  * Laplace's is between that and Laplace's law, whose tails are the longest. */
 double brume_error_width_fitted(brume_noise_kind noise, double scale, double beta);

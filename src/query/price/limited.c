@@ -75,7 +75,7 @@ static bool is_of_mean(const brume_measure *measures, size_t count, const brume_
 }
 
 /* In one cell what a unit has of a number y and the sum z that follows it is in the triangle 0 <= y
- * <= T, |z| <= h y. Of a replaced unit either both move by 1 at most, or z alone by 2: with these
+ * <= T, |z| <= h y. For a replaced unit either both move by 1 at most, or z alone by 2: with these
  * distances each of the two costs what both have together, two shares. */
 static double distance_of_mean(const brume_measure *measure, int p)
 {
@@ -268,8 +268,8 @@ static bool can_be_priced(const brume_measure *measures, size_t count, brume_noi
     return true;
 }
 
-/* Of epsilon (p = 1), or of rho and mu^2. The first count is to see as many units at every price,
- * as far as that goes: they are people, and do not become fewer with the price. */
+/* From epsilon (p = 1), or from rho and mu^2. The first count is to see as many units at every
+ * price, as far as that goes: they are people, and do not become fewer with the price. */
 double brume_limited_step_share(int p, double epsilon, brume_choice_step step)
 {
     static const double shares[] = {[BRUME_CHOICE_COUNT] = 0.04,

@@ -53,8 +53,9 @@ typedef struct brume_limited_price {
 } brume_limited_price;
 
 /* Most that two units' contributions are apart, or one and nothing, in the p-norm to the power p
- * and in units of the sensitivity. Of quantiles and declared modes: the rate's, to the first power.
- * The number and the sum of a mean in one cell have less together than by themselves: limited.c. */
+ * and in units of the sensitivity. For quantiles and declared modes: the rate's, to the first
+ * power. The number and the sum of a mean in one cell have less together than by themselves:
+ * limited.c. */
 double brume_limited_distance(const brume_measure *measure, const brume_limited_shape *shape,
                               int p);
 
@@ -74,7 +75,7 @@ double brume_limited_part(const brume_measure *measures, size_t count, size_t i,
 /* Is Gaussian noise the better one for so many measures and cells at (epsilon, delta)? */
 bool brume_limited_prefers_gaussian(size_t measures, uint64_t cells, double epsilon, double delta);
 
-/* Fill in `noise` of the measures for a price, and the rest. Of quantiles and declared modes it is
+/* Fill in `noise` of the measures for a price, and the rest. For quantiles and declared modes it is
  * 1/rate for a limit of 1; undeclared modes get their scale and threshold, under a delta. `amount`
  * is epsilon, or rho for discrete Gaussian noise; `delta` is used by rounded Gaussian noise and by
  * private keys. `step`: so much of choosing was bought for each limit, and is paid for. With

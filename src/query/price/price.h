@@ -118,7 +118,7 @@ BRUME_MUST_USE brume_status brume_price_concentrated(brume_measure *measures, si
 /* What one unit may change, in the terms of price.h: the parts that prices are made of. All rounded
  * up. */
 
-/* Of several quantiles, over the levels of halving: sum of kappa, and of its squares. */
+/* For several quantiles, over the levels of halving: sum of kappa, and of its squares. */
 typedef struct brume_kappas {
     double sum, squares;
 } brume_kappas;

@@ -166,7 +166,7 @@ static bool write_columns(const brume_query_answer *answer, json_t *out)
     return true;
 }
 
-/* Of every cell its number; `numbers` NULL: its value. */
+/* The number of every cell; `numbers` NULL: its value. */
 static bool write_cells(const brume_query_answer *answer, const char *name, const double *numbers,
                         json_t *out)
 {
@@ -188,7 +188,7 @@ static bool write_cells(const brume_query_answer *answer, const char *name, cons
     return true;
 }
 
-/* Of every cell whether it holds; nothing where `cells` is NULL. */
+/* For every cell whether it holds; nothing where `cells` is NULL. */
 static bool write_flags(const brume_query_answer *answer, const char *name, const bool *cells,
                         json_t *out)
 {

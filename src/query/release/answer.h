@@ -58,7 +58,7 @@ typedef struct brume_answer_column {
     char *period; /* of a key that is date_trunc: "month"; NULL: of another one */
     double limit; /* on what one unit adds, in the units of the column; of a private key, in how
                      many groups a unit counts for whether they are shown */
-    /* Of values, not of keys: */
+    /* For values, not for keys: */
     char *mechanism;      /* NULL: no single one */
     double error_95;      /* the largest of the rows */
     double cut_units;     /* hardly more units than this are above it */

@@ -182,8 +182,8 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_charged
     return status;
 }
 
-/* The windows that are read, and no others. Of one window a unit comes or goes with its rows there,
- * and so does its one row that counts: the price is that of the mechanism. Of several its row would
+/* The windows that are read, and no others. In one window a unit comes or goes with its rows there,
+ * and so does its one row that counts: the price is that of the mechanism. In several its row would
  * become another one. Under replace a row may go to another window, so that the number of rows is
  * not public as the mechanisms have it. */
 static brume_status find_windows(const brume_charged *release, brume_question *question,

@@ -3,14 +3,14 @@
  *   recall? -> rehearse on no rows -> reserve (durable) -> read, one row a unit -> the caller draws
  *   -> commit -> answer
  *
- * Of each unit one row counts, the one with the smallest keyed hash, so that to the statistic a row
+ * One row of each unit counts, the one with the smallest keyed hash, so that to the statistic a row
  * is a unit, whatever max_rows says; or as many as the caller is prepared for. Where the dataset's
  * unit is the row, all rows count.
  *
  * The rows may be those of a view: SQL that is checked as a subquery is, so that rows of a unit are
  * made of that unit's rows and public ones, over the tables of this one dataset.
  *
- * Of a dataset with windows one window is read and pays the price, which is that of a unit whose
+ * From a dataset with windows one window is read and pays the price, which is that of a unit whose
  * rows there come or go; several where a row is a unit, because it is in one of them. */
 #ifndef BRUME_QUERY_CHARGED_H
 #define BRUME_QUERY_CHARGED_H

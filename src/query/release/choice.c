@@ -366,7 +366,7 @@ static brume_status try_record(const brume_terms *terms, size_t index, const abo
     return status;
 }
 
-/* Of a limit about a centre records are not pooled: of those that would together be enough the one
+/* Records are not pooled for a limit about a centre: of those that would together be enough the one
  * with the shortest bar is used, so that a bad centre does not stay. Which one that is follows from
  * released numbers and the price. */
 static brume_status recall_about_centre(brume_ledger *ledger, const brume_question *question,

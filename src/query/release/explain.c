@@ -166,7 +166,7 @@ static bool add_where(const brume_plan *plan, json_t *made)
                                                   : json_null()) == 0;
 }
 
-/* Of grouping sets: do they add up, and if not, why? */
+/* For grouping sets: do they add up, and if not, why? */
 static bool add_joint_sets(const brume_plan *plan, json_t *made)
 {
     return plan->query->set_count < 2 ||

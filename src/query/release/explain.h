@@ -15,13 +15,13 @@ BRUME_MUST_USE brume_status brume_explain(brume_ledger *ledger, const char *sql,
                                           const brume_payment *payment, const brume_target *target,
                                           json_t **explanation, brume_error *error);
 
-/* Of a query without them. */
+/* For a query without them. */
 BRUME_MUST_USE brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
                                                 const brume_payment *payment,
                                                 const brume_target *target, json_t **explanation,
                                                 brume_error *error);
 
-/* Of a query that reads public tables alone, with what stages released that cost something: it is
+/* For a query that reads public tables alone, with what stages released that cost something: it is
  * not free as a whole. Its columns are exact functions of these, of types that the engine says. */
 BRUME_MUST_USE brume_status brume_explain_paid(brume_ledger *ledger, const char *sql,
                                                json_t *explanation, brume_error *error);

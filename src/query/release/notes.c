@@ -61,7 +61,7 @@ static const char *noun_of(const brume_answer_column *column, const brume_words 
                                                    : "";
 }
 
-/* A count or a sum: what is left out is missing from it. Of a mean, a quantile or a mode the units
+/* A count or a sum: what is left out is missing from it. For a mean, a quantile or a mode the units
  * that have more only weigh less than they should. */
 static bool is_total(const brume_answer_column *column)
 {
@@ -201,7 +201,7 @@ static void write_several(FILE *out, const brume_answer_column *column, const br
         write_hidden(out, column, words);
 }
 
-/* Of a mean, a quantile or a declared mode whose bar allows for what limits cut. */
+/* For a mean, a quantile or a declared mode whose bar allows for what limits cut. */
 static void write_allowed(FILE *out, const brume_answer_column *column, const brume_words *words)
 {
     bool cuts = isfinite(column->reach);
@@ -217,7 +217,7 @@ static void write_allowed(FILE *out, const brume_answer_column *column, const br
     write_hidden(out, column, words);
 }
 
-/* Of those whose bar does not. */
+/* For those whose bar does not. */
 static void write_weights(FILE *out, const brume_answer_column *column, const brume_words *words)
 {
     if (!(column->cut_units > 0) && !isnan(column->cut_units) && !(column->cut_hidden > 0))

@@ -206,7 +206,7 @@ static brume_status recall(void *context, brume_plan *plan, brume_terms **out, b
     return brume_choice_recall(from->ledger, from->question, true, plan, out, error);
 }
 
-/* Of groups that are known before rows are read; others are as many as units can be in. */
+/* For groups that are known before rows are read; others are as many as units can be in. */
 static brume_status check_user_limits(brume_ledger *ledger, const brume_question *question,
                                       const brume_plan *plan, brume_error *error)
 {

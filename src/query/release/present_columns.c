@@ -87,7 +87,7 @@ static double largest_value(const brume_plan *plan, const brume_plan_aggregate *
     return fmax(fabs((double)value->low), fabs((double)value->high)) * value->step;
 }
 
-/* Of a sum that is computed from a count: what one row adds to it, in the mean of all groups. */
+/* For a sum that is computed from a count: what one row adds to it, in the mean of all groups. */
 static double mean_size(const brume_answer_table *all, size_t aggregate, int count)
 {
     double sum = 0, rows = 0;
@@ -351,7 +351,7 @@ static brume_status describe_arithmetic(const brume_answer_table *all, brume_ans
     return status;
 }
 
-/* Of a key that is date_trunc('month', ...): its period. */
+/* The period of a key that is date_trunc('month', ...). */
 static brume_status add_period(const brume_query *query, const brume_formula *shown,
                                brume_answer_column *column, brume_error *error)
 {

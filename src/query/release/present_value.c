@@ -25,7 +25,7 @@ static double count_of(const brume_drawn *drawn, const brume_plan_aggregate *fro
 }
 
 /* What limits may have cut of a number, in grid steps; none where it is not known (then there is no
- * bar at all). Of a sum that follows a number: its rows, each as far from the middle as can be. */
+ * bar at all). For a sum that follows a number: its rows, each as far from the middle as can be. */
 static double cut_of(const brume_terms *terms, int measure)
 {
     const brume_measure *one = &terms->measures[measure];
@@ -71,7 +71,7 @@ static double centre_of(const brume_terms *terms, int sum)
                : 0;
 }
 
-/* Of a mean whose sum has a limit of its own. */
+/* For a mean whose sum has a limit of its own. */
 static brume_noisy_moments moments_of_sum(const brume_terms *terms, const brume_drawn *drawn,
                                           const brume_plan_aggregate *from, int direct,
                                           size_t group)
@@ -158,7 +158,7 @@ static brume_shown show_distinct(const brume_terms *terms, const brume_drawn *dr
     return shown;
 }
 
-/* Of values whose number is public: what is shown is within what they can add up to. */
+/* For values whose number is public: what is shown is within what they can add up to. */
 static brume_shown show_public_sum(const brume_terms *terms, const brume_drawn *drawn,
                                    const brume_plan_aggregate *from, size_t group, double beta)
 {
@@ -207,7 +207,7 @@ static brume_shown show_sum(const brume_terms *terms, const brume_drawn *drawn,
     return around(shown, width + (rounds ? value->step / 2 : 0));
 }
 
-/* Of a mean or a spread: the number of its values is so near to its noise that an empty group is
+/* For a mean or a spread: the number of its values is so near to its noise that an empty group is
  * shown in 1 % of draws. */
 static bool seems_too_few(const brume_plan *plan, const brume_noisy_moments *moments)
 {

@@ -330,7 +330,7 @@ static brume_interval bound_running(const bounding *b, const running_interval *m
     }
 }
 
-/* Of a sum without the place itself. */
+/* For a sum without the place itself. */
 static brume_interval bound_rest(const bounding *b, const running_interval *met, size_t at)
 {
     if (b->formula->window->function != BRUME_WINDOW_SUM)
@@ -407,7 +407,7 @@ static void bound_partition(const bounding *b, size_t from, size_t to)
     }
 }
 
-/* Of what the window is of, or of what a ranking is ordered by. */
+/* For what the window is over, or what a ranking is ordered by. */
 static void bound_cells(const bounding *b, size_t count)
 {
     const brume_window *window = b->formula->window;

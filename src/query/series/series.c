@@ -31,7 +31,7 @@ typedef struct series_work {
     bool by_instant;                /* it is a timestamp */
     brume_key_value *cells;         /* cell by cell, in their order; texts are the plan's */
     size_t key_count, cell_count;
-    /* Of a dataset with windows: those of the horizon, and what each of them pays. */
+    /* For a dataset with windows: those of the horizon, and what each of them pays. */
     brume_window_range horizon;
     brume_charge window_price;
 } series_work;
@@ -233,7 +233,7 @@ static brume_status open_work(brume_ledger *ledger, const char *sql, const brume
     return find_cells(work, error);
 }
 
-/* Of the policy everything that the meaning of a series rests on. */
+/* Everything in the policy that the meaning of a series rests on. */
 static brume_status policy_digest(const brume_dataset *dataset, char digest[BRUME_DIGEST_TEXT],
                                   brume_error *error)
 {
@@ -426,8 +426,8 @@ static brume_status find_window_price(series_work *work, const brume_series_spec
                                       const brume_charge *price, brume_error *error)
 {
     bool signs = !spec->is_count && work->plan->values[0].low < 0;
-    work->horizon = (brume_window_range){spec->first,
-                                         spec->first + (int64_t)spec->shape.horizon - 1};
+    work->horizon =
+        (brume_window_range){spec->first, spec->first + (int64_t)spec->shape.horizon - 1};
     work->window_price = *price;
     if (spec->limit.per_window || work->dataset->adjacency == BRUME_REPLACE)
         return BRUME_OK;
@@ -524,12 +524,12 @@ static brume_status make_terms(const brume_series_words *words, const series_wor
     bool good = terms && brume_series_spec_write(spec, terms);
     if (good && work->dataset->has_windows) {
         char last[BRUME_WINDOW_LABEL];
-        good = json_object_set_new(
-                   terms, "windows",
-                   json_pack("{s:[[s,s]],s:I,s:o}", "ranges", label,
-                             brume_window_label(&spec->grid, work->horizon.last, last), "count",
-                             (json_int_t)spec->shape.horizon, "price",
-                             cost_to_json(&work->window_price))) == 0;
+        good =
+            json_object_set_new(terms, "windows",
+                                json_pack("{s:[[s,s]],s:I,s:o}", "ranges", label,
+                                          brume_window_label(&spec->grid, work->horizon.last, last),
+                                          "count", (json_int_t)spec->shape.horizon, "price",
+                                          cost_to_json(&work->window_price))) == 0;
     }
     if (!good) {
         json_decref(terms);
@@ -639,7 +639,7 @@ static brume_status make_spec(const brume_series_words *words, series_work *work
     BRUME_TRY(read_horizon(words, spec, &horizon, error));
     BRUME_TRY(read_limit(words, work, spec, error));
     BRUME_TRY(check_promise(work, spec, error));
-    spec->close_after = words->close_after                    ? brume_series_seconds(words->close_after)
+    spec->close_after = words->close_after ? brume_series_seconds(words->close_after)
                         : work->policy->window.close_after > 0 ? work->policy->window.close_after
                                                                : brume_series_seconds("2d");
     if (spec->close_after < 0)
@@ -958,9 +958,9 @@ static brume_status reopen(brume_ledger *ledger, const json_t *series, series_wo
     snprintf(column, sizeof column, "%.*s", (int)strcspn(window, " "), window);
     if (work->policy->window.place)
         BRUME_TRY(cut_to_horizon(work, spec, error));
-    return find_window_column(
-        work, work->policy->window.place ? work->policy->window.column : column, &spec->grid,
-        error);
+    return find_window_column(work,
+                              work->policy->window.place ? work->policy->window.column : column,
+                              &spec->grid, error);
 }
 
 /* Read, draw and record the windows from `first` on. */

@@ -353,7 +353,7 @@ static bool is_firm(const normal_equations *plain, double spread)
     return spread * sqrt((double)plain->d * squares) < 0.25;
 }
 
-/* Of each coefficient in its own units, the intercept last; null where the noise is too large. */
+/* For each coefficient in its own units, the intercept last; null where the noise is too large. */
 static json_t *coefficient_intervals(const matrix *columns, const normal_equations *noisy,
                                      double spread, bool gaussian)
 {

@@ -41,7 +41,7 @@ static void put_at_most(const brume_push_statement *to, const brume_push_dialect
     dialect->put_integer(to->out, most > INT64_MAX ? INT64_MAX : (int64_t)most);
 }
 
-/* Of each unit the first `most` pairs. */
+/* The first `most` pairs of each unit. */
 static void put_first(const brume_push_statement *to, const brume_push_dialect *dialect,
                       uint64_t most)
 {

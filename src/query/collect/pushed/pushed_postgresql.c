@@ -268,7 +268,7 @@ static const char *fence(const char *rows)
 
 /* ---- totals ---- */
 
-/* Of each pair of a unit and a group, or with `whole` of each unit in all groups together. */
+/* For each pair of a unit and a group, or with `whole` of each unit in all groups together. */
 void brume_push_postgresql_totals(const brume_push_statement *to, const char *rows, bool whole)
 {
     const brume_push_wanted *of = to->wanted;

@@ -121,7 +121,7 @@ static void put_sum(const brume_push_statement *to, size_t i, bool squares)
             squares ? 'q' : 's', i);
 }
 
-/* Of each pair of a unit and a group, or with `whole` of each unit in all groups together. */
+/* For each pair of a unit and a group, or with `whole` of each unit in all groups together. */
 void brume_push_spark_totals(const brume_push_statement *to, const char *rows, bool whole)
 {
     FILE *out = to->out;
