@@ -157,6 +157,9 @@ struct brume_command {
 #define BRUME_WINDOW_OPTION                                                                        \
     BRUME_OPTION(TEXT, "windows", "WINDOW", "the one window that is read, of a table that grows")
 
+/* --project NAME, of all commands that ask (ledger/review.h). */
+#define BRUME_PROJECT_OPTION BRUME_OPTION(TEXT, "project", "NAME", "ask in this project")
+
 /* Every command, in the order of commands.def. */
 const brume_command *const *brume_commands(size_t *count);
 const brume_command *brume_command_by_name(const char *name);

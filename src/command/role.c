@@ -50,6 +50,8 @@ bool brume_role_may(brume_role role, const char *command)
         return found && found->analyst;
     case BRUME_ROLE_AUDITOR:
         return found && found->auditor;
+    case BRUME_ROLE_REVIEWER: /* what an auditor does, and reviews */
+        return found && (found->auditor || strncmp(command, "review ", 7) == 0);
     case BRUME_ROLE_NONE:
         break;
     }

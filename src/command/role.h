@@ -1,6 +1,7 @@
 /* What a user of a server may call: by the command and the role, one table for every door.
  *
- *  1. roles.def says which commands analysts and auditors may run; an owner may run all.
+ *  1. roles.def says which commands analysts and auditors may run; an owner may run all, a reviewer
+ *     what an auditor may, and review.
  *  2. Nobody but an owner may give an option that names a file (a path of the server), or
  *     --no-ledger, by which a release reads one.
  *  3. Nobody may name another ledger: a user is one of the ledger that the session was opened on.

@@ -21,12 +21,32 @@ static brume_status contradiction(const char *user, brume_error *error)
                       user);
 }
 
-/* The state that a row of the journal gives to this allotment: a `user` row, or a reservation. */
+void brume_project_holder(const char *project, char holder[BRUME_HOLDER_TEXT])
+{
+    snprintf(holder, BRUME_HOLDER_TEXT, "project:%.54s", project);
+}
+
+const char *brume_ledger_holder(const brume_ledger *ledger, char holder[BRUME_HOLDER_TEXT])
+{
+    if (!ledger->project)
+        return ledger->user;
+    brume_project_holder(ledger->project, holder);
+    return holder;
+}
+
+/* The state that a row of the journal gives to this allotment: a `user` or `project` row, or a
+ * reservation. */
 static const char *state_in_journal(const json_t *body, const char *user, const char *dataset)
 {
+    char holder[BRUME_HOLDER_TEXT];
     const json_t *list = json_object_get(body, "allotments");
     const char *of = json_string_value(json_object_get(body, list ? "name" : "user"));
+    const char *project = json_string_value(json_object_get(body, "project"));
     const char *key = list ? "filter" : "allotment";
+    if (project) {
+        brume_project_holder(project, holder);
+        of = holder;
+    }
     if (!of || strcmp(of, user) != 0)
         return NULL;
     if (!list)
@@ -88,10 +108,11 @@ brume_status brume_ledger_left(brume_ledger *ledger, const brume_dataset *datase
     brume_charge whole, mine;
     brume_filter filter;
     bool has = false;
+    char text[BRUME_HOLDER_TEXT];
+    const char *holder = brume_ledger_holder(ledger, text);
     BRUME_TRY(brume_filter_left(&dataset->filter, &whole, error));
-    if (ledger->user)
-        BRUME_TRY(
-            brume_ledger_allotment(ledger, ledger->user, dataset->name, &has, &filter, error));
+    if (holder)
+        BRUME_TRY(brume_ledger_allotment(ledger, holder, dataset->name, &has, &filter, error));
     if (has) {
         BRUME_TRY(brume_filter_left(&filter, &mine, error));
         if (brume_decimal_compare(&mine.amount, &whole.amount) < 0)
@@ -110,18 +131,24 @@ brume_status brume_allotment_charge(brume_ledger *ledger, const char *dataset,
     brume_filter filter;
     bool has = false;
     state[0] = 0;
-    if (!ledger->user)
+    char text[BRUME_HOLDER_TEXT];
+    const char *holder = brume_ledger_holder(ledger, text);
+    if (!holder)
         return BRUME_OK;
-    BRUME_TRY(brume_ledger_allotment(ledger, ledger->user, dataset, &has, &filter, error));
+    BRUME_TRY(brume_ledger_allotment(ledger, holder, dataset, &has, &filter, error));
+    if (!has && ledger->project)
+        return brume_fail(error, BRUME_EPOLICY, "'brume project list' shows what it may ask",
+                          "the project '%s' has no allotment on '%s'", ledger->project, dataset);
     if (!has)
         return BRUME_OK;
     brume_error reason = {0};
     brume_status status = brume_filter_charge(&filter, price, &reason);
     if (status != BRUME_OK)
-        return brume_fail(error, status,
-                          status == BRUME_EBUDGET ? "ask for less, or ask the owner for more"
-                                                  : reason.hint,
-                          "your allotment on '%s': %s", dataset, reason.message);
+        return brume_fail(
+            error, status,
+            status == BRUME_EBUDGET ? "ask for less, or ask the owner for more" : reason.hint,
+            ledger->project ? "the project's allotment on '%s': %s" : "your allotment on '%s': %s",
+            dataset, reason.message);
     return brume_filter_print(&filter, state, error);
 }
 
@@ -176,4 +203,29 @@ brume_status brume_allotment_filter(const brume_dataset *dataset, const brume_al
         return status;
     }
     return brume_filter_make(rule, &epsilon, second, NULL, out, error);
+}
+
+brume_status brume_allotment_give(brume_ledger *ledger, const char *holder,
+                                  const brume_allotment *typed, uint64_t id, json_t *list,
+                                  brume_error *error)
+{
+    brume_dataset *dataset = NULL;
+    brume_filter before, after;
+    bool has = false;
+    char state[BRUME_FILTER_TEXT];
+    BRUME_TRY(brume_ledger_dataset(ledger, typed->dataset, &dataset, error));
+    brume_status status =
+        brume_ledger_allotment(ledger, holder, typed->dataset, &has, &before, error);
+    if (status == BRUME_OK)
+        status = brume_allotment_filter(dataset, typed, has ? &before : NULL, &after, error);
+    brume_dataset_close(dataset);
+    if (status == BRUME_OK)
+        status = brume_filter_print(&after, state, error);
+    if (status == BRUME_OK)
+        status = brume_allotment_store(ledger, holder, typed->dataset, state, id, error);
+    if (status != BRUME_OK)
+        return status;
+    json_t *entry = json_pack("{s:s,s:s}", "dataset", typed->dataset, "filter", state);
+    return json_array_append_new(list, entry) == 0 ? BRUME_OK
+                                                   : brume_no_memory(error, "writing the ledger");
 }

@@ -27,12 +27,15 @@
  *             "redacted": the number of this row
  *   publish   {"dataset","answers","filter","tables"}: answers that left the ledger in a bundle,
  * the numbers of their charges, what the dataset had spent then, a digest of the files
- *   witness   {"action","kind","unreachable"}, since schema 6: "set" or "remove" (witness.h);
- *             "accepted":{"rows","hash"}, a head that the ledger was behind
+ *   project   {"project","state","purpose","members","approvals","shows_answers","allotments"},
+ * since schema 6: what it is from now on (review.h) review    {"reservation","approves","reason"}:
+ * a decision on an answer that is held witness   {"action","kind","unreachable"}, since schema 6:
+ * "set" or "remove" (witness.h); "accepted":{"rows","hash"}, a head that the ledger was behind
  *   migrate   {"from","to"}: schemas
  *
  * A row that was written while the witness could not be reached has "unwitnessed". A row that was
- * appended for a user has "user", the name; a charge of such a reservation has
+ * appended for a user has "user", the name, a reservation in a project "project", and "approvals"
+ * where its answer needs some; a charge of such a reservation has
  * "allotment", the state of that user's filter after the row, where there is one.
  *
  * `filter` is the state of the dataset's filter after the row, in its exact text form; `price` the

@@ -475,5 +475,6 @@ void brume_ledger_close(brume_ledger *ledger)
     free(ledger->mark_key);
     free(ledger->answer_secret);
     free(ledger->user);
+    free(ledger->project);
     free(ledger);
 }

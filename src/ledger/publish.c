@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ledger/journal.h"
+#include "ledger/review.h"
 #include "ledger/user_row.h"
 
 brume_status brume_ledger_recorded(brume_ledger *ledger, uint64_t id, json_t **out,
@@ -28,6 +29,8 @@ brume_status brume_ledger_recorded(brume_ledger *ledger, uint64_t id, json_t **o
     if (status == BRUME_OK && (!found || brume_store_null(statement, 0)))
         status = brume_fail(error, BRUME_EUNKNOWN, "'brume history' lists what was answered",
                             "charge %llu has no recorded answer", (unsigned long long)id);
+    if (status == BRUME_OK)
+        status = brume_review_check(ledger, id, error);
     if (status == BRUME_OK) {
         bool worded = !brume_store_null(statement, 3);
         *out = json_pack("{s:I,s:s,s:s,s:o}", "row", (json_int_t)brume_store_int(statement, 0),

@@ -1,6 +1,7 @@
 /* Redaction: taking what people typed and were answered out of the ledger. Promises: redact.h; it
  * is one transaction, so that a killed process leaves everything or nothing redacted. */
 #include "ledger/redact.h"
+#include "ledger/review.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +110,9 @@ static brume_status look_at_answers(brume_ledger *ledger, const char *text, json
             break;
         json_t *answer =
             json_loads(brume_store_text(statement, 1), JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-        if (contains(answer, text))
+        /* whether an answer that is held has a word is told to nobody (review.h) */
+        if (contains(answer, text) &&
+            brume_review_check(ledger, (uint64_t)brume_store_int(statement, 0), NULL) == BRUME_OK)
             good = add_place(charges, (uint64_t)brume_store_int(statement, 0), "answer");
         json_decref(answer);
     }

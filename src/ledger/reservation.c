@@ -11,6 +11,7 @@
 #include "ledger/journal.h"
 #include "ledger/mark.h"
 #include "ledger/reserve.h"
+#include "ledger/review.h"
 #include "ledger/user_row.h"
 #include "ledger/page_of_windows.h"
 #include "ledger/wording.h"
@@ -151,10 +152,11 @@ static brume_status charge_unit(brume_ledger *ledger, brume_dataset *dataset,
     if (dataset->no_budget) { /* the windows protect, and what is summed here is nobody's promise */
         bool has = false;
         brume_filter filter;
-        if (ledger->user)
-            BRUME_TRY(
-                brume_ledger_allotment(ledger, ledger->user, dataset->name, &has, &filter, error));
-        if (has)
+        char text[BRUME_HOLDER_TEXT];
+        const char *holder = brume_ledger_holder(ledger, text);
+        if (holder)
+            BRUME_TRY(brume_ledger_allotment(ledger, holder, dataset->name, &has, &filter, error));
+        if (has || ledger->project)
             return brume_fail(
                 error, BRUME_EUNSUPPORTED, "ask the owner to take it back",
                 "allotments on '%s', which has no budget for whole histories, are not "
@@ -245,8 +247,10 @@ static brume_status store_charges(brume_ledger *ledger, const json_t *charges, u
                                       "INSERT INTO charge(dataset, reservation) VALUES(?1,?2)",
                                       "ti", name, (int64_t)id));
         const char *allotment = json_string_value(json_object_get(charge, "allotment"));
+        char holder[BRUME_HOLDER_TEXT];
         if (allotment)
-            BRUME_TRY(brume_allotment_store(ledger, ledger->user, name, allotment, id, error));
+            BRUME_TRY(brume_allotment_store(ledger, brume_ledger_holder(ledger, holder), name,
+                                            allotment, id, error));
     }
     return BRUME_OK;
 }
@@ -259,8 +263,8 @@ static brume_status print_key(brume_ledger *ledger, const brume_reservation *res
                               uint64_t id, char key[ANEW_KEY_TEXT], brume_error *error)
 {
     char number[24] = "", keyed[BRUME_DIGEST_TEXT];
-    BRUME_TRY(brume_keyed_answer(ledger, reservation->answer_key, keyed, error));
-    if (reservation->anew)
+    BRUME_TRY(brume_keyed_question(ledger, reservation->answer_key, keyed, error));
+    if (reservation->anew || ledger->approvals > 0) /* one that is held shares its key with none */
         snprintf(number, sizeof number, ".%llu", (unsigned long long)id);
     int length = snprintf(key, ANEW_KEY_TEXT, "%s%s", keyed, number);
     return length < ANEW_KEY_TEXT
@@ -273,6 +277,7 @@ static brume_status write_reservation(brume_ledger *ledger, const brume_reservat
 {
     BRUME_TRY(brume_journal_check_head(ledger, error));
     BRUME_TRY(brume_user_check_charge(ledger, error));
+    BRUME_TRY(brume_project_check_charge(ledger, error));
     BRUME_TRY(charge_all(ledger, reservation, charges, error));
     BRUME_TRY(brume_journal_next(ledger, id, error));
     char key[ANEW_KEY_TEXT], wording[BRUME_DIGEST_TEXT];
@@ -285,6 +290,13 @@ static brume_status write_reservation(brume_ledger *ledger, const brume_reservat
     BRUME_TRY(store_charges(ledger, charges, *id, error));
     json_t *body = json_pack("{s:O,s:s,s:O?,s:s}", "charges", charges, "wording", wording, "events",
                              reservation->events, "answer_key", key);
+    if (body && ((ledger->project &&
+                  json_object_set_new(body, "project", json_string(ledger->project)) != 0) ||
+                 (ledger->approvals > 0 &&
+                  json_object_set_new(body, "approvals", json_integer(ledger->approvals)) != 0))) {
+        json_decref(body);
+        body = NULL;
+    }
     return brume_journal_append(ledger, "reserve", body, error);
 }
 
@@ -453,7 +465,7 @@ brume_status brume_reserve_note(brume_ledger *ledger, uint64_t id, const char *k
     BRUME_TRY(brume_journal_check_head(ledger, error));
     BRUME_TRY(open_reservation(ledger, id, &answer_key, error));
     free(answer_key); /* that it is open is all */
-    BRUME_TRY(brume_keyed_answer(ledger, key, keyed, error));
+    BRUME_TRY(brume_keyed_question(ledger, key, keyed, error));
     BRUME_TRY(keep_answer(ledger, keyed, part, hash, error));
     json_t *body = json_pack("{s:I,s:s,s:s}", "reservation", (json_int_t)id, "answer_key", keyed,
                              "answer_hash", hash);
@@ -503,47 +515,79 @@ brume_status brume_ledger_reserved_at(brume_ledger *ledger, uint64_t id, char wh
     return status;
 }
 
-/* Is this the answer that row `committed` of the journal speaks of? `when`: of its reservation. */
+/* Is this the answer that row `committed` of the journal speaks of? *id is its reservation, *note
+ * whether it is a part that was recorded on the way. */
 static brume_status check_answer(brume_ledger *ledger, uint64_t committed, const char *salt,
-                                 const char *text, char *when, brume_error *error)
+                                 const char *text, uint64_t *id, bool *note, brume_error *error)
 {
     char hash[BRUME_DIGEST_TEXT];
     json_t *body = NULL;
     BRUME_TRY(brume_salted_digest(salt, text, hash, error));
     BRUME_TRY(brume_journal_body(ledger, committed, &body, error));
     const char *recorded = json_string_value(json_object_get(body, "answer_hash"));
-    uint64_t id = (uint64_t)json_integer_value(json_object_get(body, "reservation"));
+    *id = (uint64_t)json_integer_value(json_object_get(body, "reservation"));
+    *note = json_object_get(body, "answer_key") != NULL;
     bool same = recorded && strcmp(recorded, hash) == 0;
     json_decref(body);
-    if (!same)
-        return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
-                          "a recorded answer is not the one its journal says");
-    return when ? brume_ledger_reserved_at(ledger, id, when, error) : BRUME_OK;
+    return same ? BRUME_OK
+                : brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
+                             "a recorded answer is not the one its journal says");
 }
 
-/* The answer that a statement finds for one of two keys; NULL: none. */
+static brume_status parse_answer(const char *text, json_t **out, brume_error *error)
+{
+    *out = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    return *out ? BRUME_OK
+                : brume_fail(error, BRUME_EDAMAGED, NULL, "a recorded answer cannot be read");
+}
+
+/* Whether answers are given out that are held: to their reviewer, who was asked for before. */
+typedef enum whose { OF_THE_CALLER, OF_THE_REVIEWER } whose;
+
+/* The first answer of a statement that may be shown (review.h); NULL: none. EPOLICY: there are
+ * some, and none may be; but what was only noted on the way is then as if it were not there. */
 static brume_status recall_by(brume_ledger *ledger, const char *where, const char *key,
-                              const char *other, json_t **answer, char *when, brume_error *error)
+                              const char *other, whose reader, json_t **answer, char *when,
+                              brume_error *error)
 {
     char select[512];
     brume_statement *statement = NULL;
-    bool found = false;
-    json_t *result = NULL;
+    bool more = false;
+    brume_error hidden = {0};
+    *answer = NULL;
     snprintf(select, sizeof select, "SELECT committed, body, %s FROM answer WHERE %s",
              ledger->schema < 5 ? "''" : "salt", where);
     BRUME_TRY(brume_store_prepare(ledger, &statement, error, select, "tt", key, other));
-    brume_status status = brume_store_step(ledger, statement, &found, error);
-    if (status == BRUME_OK && found) {
+    brume_status status = BRUME_OK;
+    while ((status = brume_store_step(ledger, statement, &more, error)) == BRUME_OK && more) {
+        brume_error why = {0};
         const char *text = brume_store_text(statement, 1);
-        uint64_t committed = (uint64_t)brume_store_int(statement, 0);
-        status = check_answer(ledger, committed, brume_store_text(statement, 2), text, when, error);
-        if (status == BRUME_OK &&
-            !(result = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL)))
-            status = brume_fail(error, BRUME_EDAMAGED, NULL, "a recorded answer cannot be read");
+        uint64_t committed = (uint64_t)brume_store_int(statement, 0), id = 0;
+        bool note = false;
+        status = check_answer(ledger, committed, brume_store_text(statement, 2), text, &id, &note,
+                              error);
+        if (status != BRUME_OK)
+            break;
+        brume_status may = reader == OF_THE_REVIEWER ? BRUME_OK
+                                                     : brume_review_check(ledger, id, &why);
+        if (may == BRUME_EPOLICY) {
+            if (!note && !*hidden.message)
+                hidden = why;
+            continue;
+        }
+        status = may == BRUME_OK ? parse_answer(text, answer, error)
+                                 : brume_fail(error, may, why.hint, "%s", why.message);
+        if (status == BRUME_OK && when)
+            status = brume_ledger_reserved_at(ledger, id, when, error);
+        break;
     }
     brume_store_finish(statement);
-    if (status == BRUME_OK)
-        *answer = result;
+    if (status == BRUME_OK && !*answer && *hidden.message)
+        status = brume_fail(error, BRUME_EPOLICY, hidden.hint, "%s", hidden.message);
+    if (status != BRUME_OK) {
+        json_decref(*answer);
+        *answer = NULL;
+    }
     return status;
 }
 
@@ -552,14 +596,16 @@ brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key, j
 {
     char keyed[BRUME_DIGEST_TEXT] = "";
     if (ledger->schema >= 5)
-        BRUME_TRY(brume_keyed_answer(ledger, answer_key, keyed, error));
-    /* answers from before keys were keyed are there under the plain one */
+        BRUME_TRY(brume_keyed_question(ledger, answer_key, keyed, error));
+    /* answers from before keys were keyed are there under the plain one, and of no project */
+    if (ledger->project)
+        answer_key = keyed;
     return recall_by(
         ledger,
         "answer_key IN (?1, ?2) OR (answer_key > ?1 || '.' AND answer_key < ?1 || '/') "
         "OR (?2 <> '' AND answer_key > ?2 || '.' AND answer_key < ?2 || '/') "
-        "ORDER BY committed DESC LIMIT 1",
-        answer_key, keyed, answer, when, error);
+        "ORDER BY committed DESC",
+        answer_key, keyed, OF_THE_CALLER, answer, when, error);
 }
 
 static brume_status read_charged(brume_ledger *ledger, uint64_t id, json_t *names,
@@ -608,7 +654,8 @@ brume_status brume_ledger_recall_reservation(brume_ledger *ledger, uint64_t id, 
     brume_status status = names ? find_key(ledger, id, &key, error)
                                 : brume_no_memory(error, "an answer");
     if (status == BRUME_OK)
-        status = recall_by(ledger, "answer_key IN (?1, ?2)", key, NULL, &found, when, error);
+        status = recall_by(ledger, "answer_key IN (?1, ?2)", key, NULL, OF_THE_CALLER, &found, when,
+                           error);
     if (status == BRUME_OK && !found)
         status = brume_fail(error, BRUME_EUNKNOWN, "its price stays spent",
                             strncmp(key, "redacted.", 9) == 0
@@ -626,4 +673,21 @@ brume_status brume_ledger_recall_reservation(brume_ledger *ledger, uint64_t id, 
     *answer = found;
     *datasets = names;
     return BRUME_OK;
+}
+
+brume_status brume_recall_held(brume_ledger *ledger, uint64_t id, json_t **answer,
+                               brume_error *error)
+{
+    char *key = NULL;
+    json_t *found = NULL;
+    BRUME_TRY(find_key(ledger, id, &key, error));
+    brume_status status = recall_by(ledger, "answer_key IN (?1, ?2)", key, NULL, OF_THE_REVIEWER,
+                                    &found, NULL, error);
+    free(key);
+    if (status == BRUME_OK && !found)
+        status = brume_fail(error, BRUME_EUNKNOWN, "its price stays spent",
+                            "charge %llu has no recorded answer", (unsigned long long)id);
+    if (status == BRUME_OK)
+        *answer = found;
+    return status;
 }

@@ -198,10 +198,20 @@ static brume_status write_series(brume_ledger *ledger, const brume_reservation *
     return brume_reserve_note(ledger, *id, key, terms, error);
 }
 
+/* What series record is under keys of no project, and is published at once. */
+static brume_status outside_projects(const brume_ledger *ledger, brume_error *error)
+{
+    return ledger->project || ledger->must_name_project
+               ? brume_fail(error, BRUME_EUNSUPPORTED, "an owner who is in no project does that",
+                            "series are of no project")
+               : BRUME_OK;
+}
+
 brume_status brume_ledger_series_open(brume_ledger *ledger, const brume_reservation *reservation,
                                       const char *name, const json_t *terms, uint64_t *id,
                                       brume_error *error)
 {
+    BRUME_TRY(outside_projects(ledger, error));
     BRUME_TRY(check_name(name, error));
     if (reservation->charge_count == 0)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "a series that charges nobody");
@@ -444,6 +454,7 @@ brume_status brume_ledger_series_add(brume_ledger *ledger, const json_t *series,
                                      uint64_t last, const json_t *numbers,
                                      const brume_ledger_charge *source, brume_error *error)
 {
+    BRUME_TRY(outside_projects(ledger, error));
     json_t *point = last < first ? NULL
                                  : json_pack("{s:I,s:I,s:O}", "first", (json_int_t)first, "last",
                                              (json_int_t)last, "numbers", numbers);
@@ -473,6 +484,7 @@ static brume_status write_end(brume_ledger *ledger, const char *name, const char
 brume_status brume_ledger_series_end(brume_ledger *ledger, const char *name, const char *reason,
                                      brume_error *error)
 {
+    BRUME_TRY(outside_projects(ledger, error));
     json_t *answer = json_pack("{s:s}", "ended", reason);
     char *text = answer ? text_of(answer) : NULL;
     json_decref(answer);

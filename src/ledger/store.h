@@ -68,6 +68,9 @@ struct brume_ledger {
     uint64_t stream_id, stream_mark; /* whose mark is known, and the mark */
     char *user;                      /* for whom it acts; NULL: the owner at the shell */
     uint64_t user_issued;
+    char *project;          /* in which it asks (review.h); NULL: none */
+    int approvals;          /* that its answers need */
+    bool must_name_project; /* the user is in several */
     /* what every transaction does before its first row and after it is on disk (witness.h); NULL
      * while the file is being opened */
     brume_status (*check_before)(struct brume_ledger *, brume_error *);

@@ -342,6 +342,9 @@ brume_status brume_ledger_begin_stream(brume_ledger *ledger, brume_error *error)
 {
     if (ledger->stream_lock || ledger->stream_on_server)
         return BRUME_OK;
+    if (ledger->approvals > 0) /* each answer is told as it comes */
+        return brume_fail(error, BRUME_EUNSUPPORTED, "ask in SQL",
+                          "a project whose answers are reviewed asks no streams of questions");
     brume_status status = BRUME_OK;
     if (ledger->engine->is_server) {
         ledger->stream_on_server = is_true(ledger, "SELECT pg_try_advisory_lock" STREAM_LOCK);

@@ -42,10 +42,12 @@ static usage *find_usage(const brume_ledger *ledger)
     return made;
 }
 
+/* Answers that are reviewed do not count: how long one is would tell of it while it is held. */
 static const char bytes_of[] =
     "SELECT coalesce(sum(octet_length(body) + coalesce((SELECT octet_length(wording.body) FROM wording WHERE wording.reservation = journal.id), 0) + coalesce((SELECT octet_length(answer.body) FROM reservation JOIN answer USING (answer_key) WHERE journal.kind = 'commit' AND "
     "reservation.id = CAST(json_extract(journal.body, '$.reservation') AS BIGINT) AND answer.committed = "
-    "journal.id), 0)), 0), (SELECT max(id) FROM journal) FROM journal WHERE id > ?1 AND "
+    "journal.id AND NOT EXISTS (SELECT 1 FROM journal reserved WHERE reserved.id = reservation.id AND "
+    "CAST(json_extract(reserved.body, '$.approvals') AS BIGINT) > 0)), 0)), 0), (SELECT max(id) FROM journal) FROM journal WHERE id > ?1 AND "
     "json_valid(body) AND json_extract(body, '$.user') = ?2";
 
 const char *brume_ledger_acts_for(const brume_ledger *ledger)

@@ -221,22 +221,22 @@ static brume_status out_of_memory(brume_error *error)
     return brume_fail(error, BRUME_EMEMORY, NULL, "reading the ledger: out of memory");
 }
 
-static const char *const role_words[] = {"", "owner", "analyst", "auditor"};
+static const char *const role_words[] = {"", "owner", "analyst", "auditor", "reviewer"};
 
 const char *brume_role_word(brume_role role)
 {
-    return role <= BRUME_ROLE_AUDITOR ? role_words[role] : "";
+    return role <= BRUME_ROLE_REVIEWER ? role_words[role] : "";
 }
 
 brume_status brume_role_parse(const char *word, brume_role *out, brume_error *error)
 {
-    for (int i = BRUME_ROLE_OWNER; i <= BRUME_ROLE_AUDITOR; i++)
+    for (int i = BRUME_ROLE_OWNER; i <= BRUME_ROLE_REVIEWER; i++)
         if (strcmp(word, role_words[i]) == 0) {
             *out = (brume_role)i;
             return BRUME_OK;
         }
-    return brume_fail(error, BRUME_EUNKNOWN, "one of: owner, analyst, auditor", "no role '%.40s'",
-                      word);
+    return brume_fail(error, BRUME_EUNKNOWN, "one of: owner, analyst, auditor, reviewer",
+                      "no role '%.40s'", word);
 }
 
 /* One text whatever the reason. */
@@ -427,9 +427,10 @@ brume_status brume_user_check_charge(brume_ledger *ledger, brume_error *error)
         return BRUME_OK;
     BRUME_TRY(brume_ledger_check_user(ledger, ledger->user, ledger->user_issued,
                                       (int64_t)time(NULL), &role, error));
-    if (role == BRUME_ROLE_AUDITOR)
+    if (role != BRUME_ROLE_OWNER && role != BRUME_ROLE_ANALYST)
         return brume_fail(error, BRUME_EPOLICY, "ask the owner for the role of an analyst",
-                          "an auditor asks no questions of the data");
+                          role == BRUME_ROLE_AUDITOR ? "an auditor asks no questions of the data"
+                                                     : "a reviewer asks no questions of the data");
     return BRUME_OK;
 }
 
@@ -489,29 +490,6 @@ static brume_status keep_token(brume_ledger *ledger, const char *name, const bru
 
 /* ---- allotments ---- */
 
-static brume_status allot_one(brume_ledger *ledger, const char *name, const brume_allotment *typed,
-                              uint64_t id, json_t *list, brume_error *error)
-{
-    brume_dataset *dataset = NULL;
-    brume_filter before, after;
-    bool has = false;
-    char state[BRUME_FILTER_TEXT];
-    BRUME_TRY(brume_ledger_dataset(ledger, typed->dataset, &dataset, error));
-    brume_status status =
-        brume_ledger_allotment(ledger, name, typed->dataset, &has, &before, error);
-    if (status == BRUME_OK)
-        status = brume_allotment_filter(dataset, typed, has ? &before : NULL, &after, error);
-    brume_dataset_close(dataset);
-    if (status == BRUME_OK)
-        status = brume_filter_print(&after, state, error);
-    if (status == BRUME_OK)
-        status = brume_allotment_store(ledger, name, typed->dataset, state, id, error);
-    if (status != BRUME_OK)
-        return status;
-    json_t *entry = json_pack("{s:s,s:s}", "dataset", typed->dataset, "filter", state);
-    return json_array_append_new(list, entry) == 0 ? BRUME_OK : out_of_room(error);
-}
-
 /* *out is the list for the journal row `id`; the caller frees it also on an error. */
 static brume_status allot_all(brume_ledger *ledger, const char *name, brume_role role,
                               const brume_allotment *typed, size_t count, uint64_t id, json_t **out,
@@ -520,15 +498,17 @@ static brume_status allot_all(brume_ledger *ledger, const char *name, brume_role
     *out = json_array();
     if (!*out)
         return out_of_room(error);
-    if (count > 0 && role == BRUME_ROLE_AUDITOR)
+    if (count > 0 && role != BRUME_ROLE_OWNER && role != BRUME_ROLE_ANALYST)
         return brume_fail(error, BRUME_EPOLICY, "leave the allotment out, or add an analyst",
-                          "an auditor asks nothing, and has nothing allotted");
+                          role == BRUME_ROLE_AUDITOR
+                              ? "an auditor asks nothing, and has nothing allotted"
+                              : "a reviewer asks nothing, and has nothing allotted");
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < i; j++)
             if (strcmp(typed[i].dataset, typed[j].dataset) == 0)
                 return brume_fail(error, BRUME_EARGUMENT, "name each dataset once",
                                   "'%.80s' is allotted twice", typed[i].dataset);
-        BRUME_TRY(allot_one(ledger, name, &typed[i], id, *out, error));
+        BRUME_TRY(brume_allotment_give(ledger, name, &typed[i], id, *out, error));
     }
     return BRUME_OK;
 }

@@ -43,9 +43,10 @@ typedef enum brume_role {
     BRUME_ROLE_OWNER,    /* registers, amends, has users; may ask */
     BRUME_ROLE_ANALYST,  /* asks */
     BRUME_ROLE_AUDITOR,  /* reads the journal; never charges */
+    BRUME_ROLE_REVIEWER, /* approves answers (review.h), and what an auditor does; never charges */
 } brume_role;
 
-/* "owner", "analyst", "auditor"; "" for none. */
+/* "owner", "analyst", "auditor", "reviewer"; "" for none. */
 const char *brume_role_word(brume_role role);
 /* EUNKNOWN with the nearest word. */
 BRUME_MUST_USE brume_status brume_role_parse(const char *word, brume_role *out, brume_error *error);

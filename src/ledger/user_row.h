@@ -24,7 +24,18 @@ BRUME_MUST_USE brume_status brume_user_check_charge(brume_ledger *ledger, brume_
  * acts for nobody. */
 BRUME_MUST_USE brume_status brume_user_check_owner(brume_ledger *ledger, brume_error *error);
 
-/* Charge the allotment of the ledger's user on this dataset, if there is one: in memory, with its
+/* Inside the transaction of a charge: is the project in which the handle asks still the user's? */
+BRUME_MUST_USE brume_status brume_project_check_charge(brume_ledger *ledger, brume_error *error);
+
+/* Whose allotment it is: a user's name, or "project:NAME". */
+enum { BRUME_HOLDER_TEXT = BRUME_MOST_USER_NAME + 1 };
+void brume_project_holder(const char *project, char holder[BRUME_HOLDER_TEXT]);
+
+/* Of this handle: its project, else its user, else NULL. */
+const char *brume_ledger_holder(const brume_ledger *ledger, char holder[BRUME_HOLDER_TEXT]);
+
+/* Charge the allotment of the ledger's project or user on this dataset, if there is one
+ * (a project must have one): in memory, with its
  * state after it as text; "" if there is none. EBUDGET. */
 BRUME_MUST_USE brume_status brume_allotment_charge(brume_ledger *ledger, const char *dataset,
                                                    const brume_charge *price,
@@ -35,6 +46,11 @@ BRUME_MUST_USE brume_status brume_allotment_charge(brume_ledger *ledger, const c
 BRUME_MUST_USE brume_status brume_allotment_store(brume_ledger *ledger, const char *user,
                                                   const char *dataset, const char *state,
                                                   uint64_t id, brume_error *error);
+
+/* Give, raise or lower one, for journal row `id`; `list` gets its entry. */
+BRUME_MUST_USE brume_status brume_allotment_give(brume_ledger *ledger, const char *holder,
+                                                 const brume_allotment *typed, uint64_t id,
+                                                 json_t *list, brume_error *error);
 
 /* The filter of a new allotment on a dataset, with the sums of `before` (NULL: none). */
 BRUME_MUST_USE brume_status brume_allotment_filter(const brume_dataset *dataset,

@@ -52,8 +52,8 @@ static void make_key(const char *user, const char *dataset, char key[KEY])
 
 brume_status brume_user_replay_open(brume_user_replay *all, brume_error *error)
 {
-    *all = (brume_user_replay){json_object(), json_object()};
-    if (all->users && all->allotments)
+    *all = (brume_user_replay){json_object(), json_object(), json_object()};
+    if (all->users && all->allotments && all->projects)
         return BRUME_OK;
     brume_user_replay_close(all);
     return brume_fail(error, BRUME_EMEMORY, NULL, "verifying the ledger: out of memory");
@@ -63,6 +63,7 @@ void brume_user_replay_close(brume_user_replay *all)
 {
     json_decref(all->users);
     json_decref(all->allotments);
+    json_decref(all->projects);
     *all = (brume_user_replay){0};
 }
 
@@ -94,9 +95,14 @@ static bool is_allotted(const json_t *dataset, const json_t *before, const char 
 static const char *replay_allotments(brume_user_replay *all, uint64_t id, const json_t *body,
                                      const json_t *datasets)
 {
-    const char *user = text_of(body, "name");
+    char holder[BRUME_HOLDER_TEXT];
+    const char *user = text_of(body, "name"), *project = text_of(body, "project");
     const json_t *list = json_object_get(body, "allotments");
     size_t i = 0;
+    if (project) {
+        brume_project_holder(project, holder);
+        user = holder;
+    }
     json_t *entry = NULL;
     if (!json_is_array(list))
         return "allots nothing";
@@ -165,8 +171,8 @@ void brume_user_replay_row(brume_user_replay *all, uint64_t id, const json_t *bo
 void brume_user_replay_actor(const brume_user_replay *all, const char *kind, const json_t *body,
                              const char **wrong)
 {
-    static const char *const owners[] = {"register", "refuse",  "amend", "user",  "redact",
-                                         "publish",  "witness", "move",  "arrive"};
+    static const char *const owners[] = {"register", "refuse",  "amend", "user",   "redact",
+                                         "publish",  "witness", "move",  "arrive", "project"};
     const char *name = text_of(body, "user");
     *wrong = NULL;
     if (!name)
@@ -174,10 +180,63 @@ void brume_user_replay_actor(const brume_user_replay *all, const char *kind, con
     if (!json_object_get(all->users, name))
         *wrong = "of a user who is not there";
     const json_t *active = active_user(all, name);
+    const char *role = active ? text_of(active, "role") : "";
+    if (strcmp(kind, "review") == 0 && strcmp(role, "owner") != 0 && strcmp(role, "reviewer") != 0)
+        *wrong = "of a user who is no reviewer";
     for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)
         if (strcmp(kind, owners[i]) == 0 &&
             (!active || strcmp(text_of(active, "role"), "owner") != 0))
             *wrong = "of a user who is no owner";
+}
+
+/* A row that states a project. */
+static const char *replay_project(brume_user_replay *all, uint64_t id, const json_t *body,
+                                  const json_t *datasets)
+{
+    const char *name = text_of(body, "project"), *state = text_of(body, "state");
+    const json_t *members = json_object_get(body, "members");
+    const json_t *before = name ? json_object_get(all->projects, name) : NULL;
+    size_t i = 0;
+    json_t *member = NULL;
+    if (!name || !state || !json_is_array(members) || !text_of(body, "purpose") ||
+        !json_is_integer(json_object_get(body, "approvals")))
+        return "states no project";
+    if (before && strcmp(text_of(before, "state"), "open") != 0)
+        return "changes a project that was closed";
+    json_array_foreach (members, i, member)
+        if (!json_is_string(member) || !json_object_get(all->users, json_string_value(member)))
+            return "a project has a member who was never there";
+    const char *wrong = replay_allotments(all, id, body, datasets);
+    if (wrong)
+        return wrong;
+    return set(all->projects, name,
+               json_pack("{s:I,s:s,s:O,s:O}", "stated", (json_int_t)id, "state", state, "members",
+                         members, "approvals", json_object_get(body, "approvals")))
+               ? NULL
+               : no_memory;
+}
+
+/* May this reservation be of the project that it says? What is wrong with it, or NULL. */
+static const char *replay_in_project(const brume_user_replay *all, const json_t *body)
+{
+    const char *name = text_of(body, "project"), *user = text_of(body, "user");
+    const json_t *project = name ? json_object_get(all->projects, name) : NULL;
+    const json_t *approvals = json_object_get(body, "approvals"), *asker = active_user(all, user);
+    bool member = !user || (asker && strcmp(text_of(asker, "role"), "owner") == 0);
+    size_t i = 0;
+    json_t *one = NULL;
+    if (!name)
+        return approvals ? "an answer that is held, of no project" : NULL;
+    if (!project || strcmp(text_of(project, "state"), "open") != 0)
+        return "asks in a project that is not open";
+    json_array_foreach (json_object_get(project, "members"), i, one)
+        member = member || strcmp(json_string_value(one), user) == 0;
+    if (!member)
+        return "asks in a project of others";
+    return json_integer_value(approvals) ==
+                   json_integer_value(json_object_get(project, "approvals"))
+               ? NULL
+               : "is held otherwise than its project says";
 }
 
 void brume_user_replay_charge(brume_user_replay *all, uint64_t id, const json_t *body,
@@ -185,21 +244,28 @@ void brume_user_replay_charge(brume_user_replay *all, uint64_t id, const json_t 
 {
     const char *name = text_of(body, "user"), *dataset = text_of(charge, "dataset");
     const char *state = text_of(charge, "allotment"), *price_text = text_of(charge, "price");
-    char key[KEY], after[BRUME_FILTER_TEXT];
+    const char *project = text_of(body, "project"), *holder = name;
+    char key[KEY], after[BRUME_FILTER_TEXT], text[BRUME_HOLDER_TEXT];
     brume_filter filter;
     brume_charge price;
-    *wrong = NULL;
-    if (!name) {
+    if ((*wrong = replay_in_project(all, body)))
+        return;
+    if (project) {
+        brume_project_holder(project, text);
+        holder = text;
+    }
+    if (!holder) {
         *wrong = state ? "charges an allotment of nobody" : NULL;
         return;
     }
     const json_t *user = active_user(all, name);
-    make_key(name, dataset, key);
+    const char *role = user ? text_of(user, "role") : "";
+    make_key(holder, dataset, key);
     json_t *allotment = json_object_get(all->allotments, key);
-    if (!user || strcmp(text_of(user, "role"), "auditor") == 0)
+    if (name && strcmp(role, "owner") != 0 && strcmp(role, "analyst") != 0)
         *wrong = "a charge of somebody who may not ask";
     else if (!allotment || !state)
-        *wrong = allotment || state ? "an allotment was not charged" : NULL;
+        *wrong = allotment || state || project ? "an allotment was not charged" : NULL;
     else if (brume_filter_parse(text_of(allotment, "filter"), &filter, NULL) != BRUME_OK ||
              brume_charge_parse(price_text, &price, NULL) != BRUME_OK ||
              brume_filter_charge(&filter, &price, NULL) != BRUME_OK)
@@ -314,7 +380,8 @@ typedef struct replay {
     window_replay *windows;
     json_t *wordings;     /* id -> the digest of its text */
     json_t *restated;     /* number of a row -> {"by","hash","left"}, until row `by` is read */
-    json_t *reservations; /* id -> {"answer_key","state"} */
+    json_t *reservations; /* id -> {"answer_key","state","user","approvals","deciders","decided"} */
+    json_t *reviews;      /* id of the row -> {"reservation"} */
     json_t *charges;      /* "id dataset" -> true */
     json_t *answers;      /* key -> {"committed","hash","reservation","note"} */
     size_t notes;         /* so many of them are parts of an answer */
@@ -503,7 +570,10 @@ static brume_status replay_reserve(replay *all, uint64_t id, const json_t *body,
         if (wrong)
             return broken(id, wrong, error);
     }
-    json_t *entry = json_pack("{s:s,s:s}", "answer_key", answer_key, "state", "reserved");
+    json_t *entry = json_pack("{s:s,s:s,s:s?,s:I,s:[],s:b}", "answer_key", answer_key, "state",
+                              "reserved", "user", text_of(body, "user"), "approvals",
+                              json_integer_value(json_object_get(body, "approvals")), "deciders",
+                              "decided", 0);
     return set(all->reservations, key, entry) ? BRUME_OK : broken(id, "out of memory", error);
 }
 
@@ -725,6 +795,37 @@ static brume_status replay_publish(const replay *all, uint64_t id, const json_t 
     return BRUME_OK;
 }
 
+/* A decision on an answer that is held: by who did not ask it, once, and not after the last one. */
+static brume_status replay_review(replay *all, uint64_t id, const json_t *body, brume_error *error)
+{
+    char key[24], row[24];
+    const char *by = text_of(body, "user");
+    size_t i = 0;
+    json_t *one = NULL;
+    snprintf(key, sizeof key, "%lld",
+             (long long)json_integer_value(json_object_get(body, "reservation")));
+    snprintf(row, sizeof row, "%llu", (unsigned long long)id);
+    json_t *reservation = json_object_get(all->reservations, key);
+    json_t *deciders = json_object_get(reservation, "deciders");
+    json_int_t needed = json_integer_value(json_object_get(reservation, "approvals"));
+    if (!reservation || needed == 0 || strcmp(text_of(reservation, "state"), "committed") != 0 ||
+        json_is_true(json_object_get(reservation, "decided")))
+        return broken(id, "reviews an answer that is not held", error);
+    const char *asker = text_of(reservation, "user");
+    if (asker && by ? strcmp(asker, by) == 0 : asker == by)
+        return broken(id, "who asked a question reviewed its answer", error);
+    json_array_foreach (deciders, i, one)
+        if (strcmp(json_string_value(one), by ? by : "") == 0)
+            return broken(id, "somebody reviewed an answer twice", error);
+    bool approves = json_is_true(json_object_get(body, "approves"));
+    bool good = json_array_append_new(deciders, json_string(by ? by : "")) == 0 &&
+                set(reservation, "decided",
+                    json_boolean(!approves || (json_int_t)json_array_size(deciders) >= needed)) &&
+                set(all->reviews, row,
+                    json_pack("{s:O}", "reservation", json_object_get(body, "reservation")));
+    return good ? BRUME_OK : broken(id, "out of memory", error);
+}
+
 static brume_status replay_witness(replay *all, uint64_t id, const json_t *body, brume_error *error)
 {
     const char *action = text_of(body, "action");
@@ -743,6 +844,8 @@ static brume_status replay_users(replay *all, const brume_journal_row *row, cons
     brume_user_replay_actor(&all->users, row->kind, body, &wrong);
     if (!wrong && strcmp(row->kind, "user") == 0)
         brume_user_replay_row(&all->users, row->id, body, all->datasets, &wrong);
+    if (!wrong && strcmp(row->kind, "project") == 0)
+        wrong = replay_project(&all->users, row->id, body, all->datasets);
     return wrong ? broken(row->id, wrong, error) : BRUME_OK;
 }
 
@@ -801,12 +904,15 @@ static brume_status replay_row(replay *all, const brume_journal_row *row, brume_
         status = replay_redact(all, row->id, body, error);
     else if (strcmp(row->kind, "publish") == 0)
         status = replay_publish(all, row->id, body, error);
+    else if (strcmp(row->kind, "review") == 0)
+        status = replay_review(all, row->id, body, error);
     else if (strcmp(row->kind, "witness") == 0)
         status = replay_witness(all, row->id, body, error);
     else if (strcmp(row->kind, "refuse") == 0)
         status = text_of(body, "dataset") ? BRUME_OK : broken(row->id, "refuses nothing", error);
     else if (strcmp(row->kind, row->id == 1 ? "create" : "migrate") != 0 &&
-             (row->id == 1 || strcmp(row->kind, "user") != 0))
+             (row->id == 1 ||
+              (strcmp(row->kind, "user") != 0 && strcmp(row->kind, "project") != 0)))
         status = broken(row->id, "of an unknown kind", error);
     json_decref(body);
     return status;
@@ -887,6 +993,22 @@ static brume_status compare_answer(const replay *all, brume_statement *row, brum
     if (same(answer, "hash", hash) && same_number(answer, "committed", brume_store_int(row, 1)))
         return BRUME_OK;
     return differs("answers", error);
+}
+
+static brume_status compare_review(const replay *all, brume_statement *row, brume_error *error)
+{
+    return same_number(json_object_get(all->reviews, brume_store_text(row, 0)), "reservation",
+                       brume_store_int(row, 1))
+               ? BRUME_OK
+               : differs("reviews", error);
+}
+
+static brume_status compare_project(const replay *all, brume_statement *row, brume_error *error)
+{
+    return same_number(json_object_get(all->users.projects, brume_store_text(row, 0)), "stated",
+                       brume_store_int(row, 1))
+               ? BRUME_OK
+               : differs("projects", error);
 }
 
 static brume_status compare_wording(const replay *all, brume_statement *row, brume_error *error)
@@ -988,6 +1110,12 @@ static brume_status compare_tables(brume_ledger *ledger, const replay *all, brum
                             compare_answer, "answers", all->answers, error));
     BRUME_TRY(compare_table(ledger, all, "SELECT reservation, salt, body FROM wording",
                             compare_wording, "wordings", all->wordings, error));
+    if (ledger->schema >= 6) {
+        BRUME_TRY(compare_table(ledger, all, "SELECT id, reservation FROM review", compare_review,
+                                "reviews", all->reviews, error));
+        BRUME_TRY(compare_table(ledger, all, "SELECT name, stated FROM project", compare_project,
+                                "projects", all->users.projects, error));
+    }
     return compare_windows(ledger, all, error);
 }
 
@@ -1019,10 +1147,11 @@ brume_status brume_verify_now(brume_ledger *ledger, brume_ledger_report *report,
                   .charges = json_object(),
                   .answers = json_object(),
                   .wordings = json_object(),
-                  .restated = json_object()};
+                  .restated = json_object(),
+                  .reviews = json_object()};
     brume_status status = brume_user_replay_open(&all.users, error);
     if (status == BRUME_OK && (!all.datasets || !all.reservations || !all.charges || !all.answers ||
-                               !all.wordings || !all.restated))
+                               !all.wordings || !all.restated || !all.reviews))
         status = brume_fail(error, BRUME_EMEMORY, NULL, "verifying the ledger: out of memory");
     if (status == BRUME_OK)
         status = verify_snapshot(ledger, &all, error);
@@ -1036,6 +1165,7 @@ brume_status brume_verify_now(brume_ledger *ledger, brume_ledger_report *report,
     json_decref(all.answers);
     json_decref(all.wordings);
     json_decref(all.restated);
+    json_decref(all.reviews);
     while (all.windows) {
         window_replay *next = all.windows->next;
         brume_window_runs_free(&all.windows->runs);

@@ -12,7 +12,8 @@ BRUME_MUST_USE brume_status brume_verify_now(brume_ledger *ledger, brume_ledger_
 
 typedef struct brume_user_replay {
     json_t *users;      /* name -> {"role","expires","issued","changed","state"} */
-    json_t *allotments; /* "user dataset" -> {"filter","last"} */
+    json_t *allotments; /* "user dataset" or "project:NAME dataset" -> {"filter","last"} */
+    json_t *projects;   /* name -> {"stated","state","members","approvals"} */
 } brume_user_replay;
 
 BRUME_MUST_USE brume_status brume_user_replay_open(brume_user_replay *all, brume_error *error);

@@ -108,6 +108,21 @@ brume_status brume_keyed_answer(brume_ledger *ledger, const char *key, char out[
     return brume_digest(parts, 2, out, error);
 }
 
+/* A project has answers of its own: who asks the same elsewhere finds none of them. */
+brume_status brume_keyed_question(brume_ledger *ledger, const char *key,
+                                  char out[BRUME_DIGEST_TEXT], brume_error *error)
+{
+    char of_project[BRUME_DIGEST_TEXT];
+    const char *const parts[] = {"project", ledger->project, key};
+    if (ledger->must_name_project)
+        return brume_fail(error, BRUME_EPOLICY, "'brume project list' shows them",
+                          "you are in several projects: name one with --project");
+    if (!ledger->project)
+        return brume_keyed_answer(ledger, key, out, error);
+    BRUME_TRY(brume_digest(parts, 3, of_project, error));
+    return brume_keyed_answer(ledger, of_project, out, error);
+}
+
 void brume_redacted_key(uint64_t reservation, char key[BRUME_REDACTED_KEY])
 {
     snprintf(key, BRUME_REDACTED_KEY, "redacted.%llu", (unsigned long long)reservation);

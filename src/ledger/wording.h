@@ -37,6 +37,11 @@ BRUME_MUST_USE brume_status brume_wording_read(brume_ledger *ledger, uint64_t re
 BRUME_MUST_USE brume_status brume_keyed_answer(brume_ledger *ledger, const char *key,
                                                char out[BRUME_DIGEST_TEXT], brume_error *error);
 
+/* The same of a question that is asked in the handle's project, where it has one (review.h).
+ * EPOLICY: the user is in several, and named none. */
+BRUME_MUST_USE brume_status brume_keyed_question(brume_ledger *ledger, const char *key,
+                                                 char out[BRUME_DIGEST_TEXT], brume_error *error);
+
 #define BRUME_ANSWER_SECRET "key of answers"
 
 /* The key of the answer of a charge that was redacted: no question has it. */

@@ -140,7 +140,8 @@ static void what_no_ledger_may_have_written_is_found(void **state)
     json_t *datasets = json_pack("{s:{s:s}}", "d", "filter", FILTER("0", "0"));
     assert_non_null(datasets);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        brume_user_replay before = {json_deep_copy(all.users), json_deep_copy(all.allotments)};
+        brume_user_replay before = {json_deep_copy(all.users), json_deep_copy(all.allotments),
+                                    json_deep_copy(all.projects)};
         const char *wrong = replay_forged(&all, i + 2, &rows[i], datasets);
         if (!rows[i].wrong && wrong)
             fail_msg("row %zu is refused: %s", i, wrong);

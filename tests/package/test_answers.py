@@ -33,7 +33,8 @@ MORE = [
     ("query", "brume query 'SELECT COUNT(*) AS n, AVG(paid) AS mean FROM orders' --epsilon 1"),
     ("history", "brume history --limit 2"),
 ]
-NO_JSON = {"shell", "serve"}  # they answer on a terminal and over the network
+# They answer on a terminal and over the network, and of what somebody else asked over it.
+NO_JSON = {"shell", "serve", "review show", "review approve", "review reject"}
 # Members with names of data: of libraries, columns, datasets.
 NAMED_BY_DATA = {("version", "libraries")}
 TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "number", float: "number",

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "command/host.h"
+#include "ledger/review.h"
 #include "ledger/user.h"
 #include "ledger/witness.h"
 
@@ -33,6 +34,7 @@ brume_status brume_call_open_ledger(brume_call *call, brume_ledger_mode mode, br
     brume_ledger_reach_witness(ledger, &brume_postgres_witness);
     if (call->host && call->host->user)
         BRUME_TRY(brume_ledger_act_as(ledger, call->host->user, call->host->issued, error));
+    BRUME_TRY(brume_ledger_ask_in(ledger, brume_call_text(call, "project"), error));
     *out = ledger;
     return BRUME_OK;
 }

@@ -627,7 +627,7 @@ const brume_command brume_command_explain = {
         BRUME_PAYMENT_OPTIONS, BRUME_AGE_OPTIONS, BRUME_WINDOWS_OPTION, BRUME_TARGET_OPTIONS,
         BRUME_LIMIT_OPTION, BRUME_WHERE_OPTION,
         BRUME_FLAG("verbose", "also what brume understood, which free re-reads are found by"),
-        BRUME_LEDGER_OPTION),
+        BRUME_PROJECT_OPTION, BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES(
         "explain 'SELECT ward, MEDIAN(age) FROM visits GROUP BY ward' --epsilon 0.5",
         "explain 'SELECT * FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) t' "

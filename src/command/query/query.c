@@ -261,7 +261,7 @@ const brume_command brume_command_query = {
         BRUME_TARGET_OPTIONS,
         BRUME_LIMIT_OPTION, BRUME_WHERE_OPTION, BRUME_FORMAT_OPTION,
         BRUME_OPTION(FILE, "plot", "FILE.svg", "also draw the answer: bars with whiskers"),
-        BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION),
+        BRUME_TIMEOUT_OPTION, BRUME_PROJECT_OPTION, BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES(
         "query 'SELECT ward, COUNT(*), AVG(age) FROM visits GROUP BY ward' --epsilon 0.5",
         "query 'SELECT COUNT(DISTINCT patient) FROM visits' --within 20 --format csv",
@@ -301,7 +301,7 @@ const brume_command brume_command_limits = {
     .usage = "SQL (--epsilon E [--delta D] | --rho R) [OPTION...]",
     BRUME_OPERANDS(BRUME_OPERAND(TEXT, "SQL", "one SELECT over registered datasets")),
     BRUME_OPTIONS(BRUME_PAYMENT_OPTIONS, BRUME_WHERE_OPTION, BRUME_FORMAT_OPTION,
-                  BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION),
+                  BRUME_TIMEOUT_OPTION, BRUME_PROJECT_OPTION, BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES("limits 'SELECT ward, SUM(age) FROM visits GROUP BY ward' --epsilon 0.1"),
     .run = run_limits,
 };

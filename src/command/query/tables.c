@@ -558,7 +558,7 @@ const brume_command brume_command_tables = {
                                "as query has it"),
                   BRUME_FLAG("dry-run", "check everything and show how far off counts will be"),
                   BRUME_PAYMENT_OPTIONS, BRUME_AGE_OPTIONS, BRUME_LIMIT_OPTION, BRUME_WHERE_OPTION,
-                  BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION),
+                  BRUME_TIMEOUT_OPTION, BRUME_PROJECT_OPTION, BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES("tables visits --workload marginals:0,1 --epsilon 0.5 --output "
                    "tables.csv"),
     .run = run,

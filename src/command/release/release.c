@@ -369,7 +369,7 @@ const brume_command brume_command_release = {
                      BRUME_FROM_TO(1, 1000000)),
         BRUME_OPTION(TEXT, "at", "X,Y,...", "the public point of a regression's prediction"),
         BRUME_FLAG("no-ledger", "SOURCE is a file, and nobody keeps account: a row is a unit"),
-        BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION),
+        BRUME_TIMEOUT_OPTION, BRUME_PROJECT_OPTION, BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES(
         "release median people.csv --column age --bounds 0..120 --method smooth --epsilon 1 --delta "
         "1e-6 --no-ledger",

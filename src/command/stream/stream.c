@@ -185,7 +185,7 @@ static brume_status run_weights(brume_call *call, brume_error *error)
             TEXT, "dataset", "NAME",                                                               \
             "each line is a condition whose units are counted in this registered dataset"),        \
         BRUME_FLAG("no-ledger", "each line is a true number, and nobody keeps account"),           \
-        BRUME_WINDOW_OPTION, BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION
+        BRUME_WINDOW_OPTION, BRUME_TIMEOUT_OPTION, BRUME_PROJECT_OPTION, BRUME_LEDGER_OPTION
 
 #define STREAM_DESCRIPTION                                                                         \
     "Reads one question a line from standard input and answers each at once: 'below' or 'above', " \
@@ -273,8 +273,7 @@ const brume_command brume_command_stream_pmw = {
         BRUME_OPTION(TEXT, "bins", "[NAME=]B", "how many bins: 10 unless typed", .repeated = true),
         BRUME_OPTION(TEXT, "other", "A,B,...",
                      "columns with one more value, for what is missing or outside the domain"),
-        BRUME_OPTION(TEXT, "epsilon", "E", "the price of the whole stream"),
-        BRUME_WINDOW_OPTION,
+        BRUME_OPTION(TEXT, "epsilon", "E", "the price of the whole stream"), BRUME_WINDOW_OPTION,
         BRUME_OPTION(
             TEXT, "delta", "D",
             "then more answers are affordable: noise grows with the square root of the updates"),
@@ -285,7 +284,7 @@ const brume_command brume_command_stream_pmw = {
         BRUME_OPTION(COUNT, "records", "N",
                      "a public estimate of the number of units; needed under add-remove",
                      BRUME_FROM_TO(1, 8589934592.0)),
-        BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION),
+        BRUME_TIMEOUT_OPTION, BRUME_PROJECT_OPTION, BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES(
         "stream pmw --dataset visits --columns ward,age --epsilon 0.2 --alpha 0.2 --records 400 < "
         "questions.txt"),

@@ -519,7 +519,7 @@ const brume_command brume_command_synth = {
             "check everything, show the plan, the price and, with --records, what every method promises"),
         BRUME_FLAG("exact-error", "with --no-ledger: the true error too, which is NOT private"),
         BRUME_FLAG("no-ledger", "SOURCE is a file, and nobody keeps account: a row is a unit"),
-        BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION),
+        BRUME_TIMEOUT_OPTION, BRUME_PROJECT_OPTION, BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES(
         "synth people.csv --columns city,age --domain city=Lyon,Paris,Lille --bounds age=0..100 "
         "--workload marginals:1,2 --method mwem --epsilon 1 --rows 500 --output synthetic.csv "

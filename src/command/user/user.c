@@ -18,12 +18,6 @@
 
 /* ---- allotments ---- */
 
-/* The list of allotments that was typed; the call keeps it. */
-typedef struct typed_allotments {
-    brume_allotment *list;
-    size_t count;
-} typed_allotments;
-
 /* "DATASET=epsilon=E[,delta=D]" */
 static brume_status read_one(brume_call *call, const char *typed, brume_allotment *out,
                              brume_error *error)
@@ -45,7 +39,8 @@ static brume_status read_one(brume_call *call, const char *typed, brume_allotmen
 }
 
 /* The operands from the second on, or those of --allot. */
-static brume_status read_allotments(brume_call *call, typed_allotments *out, brume_error *error)
+brume_status brume_read_allotments(brume_call *call, brume_typed_allotments *out,
+                                   brume_error *error)
 {
     size_t options = brume_call_times(call, "allot"), operands = call->operand_count - 1;
     out->list = calloc(options + operands + 1, sizeof *out->list);
@@ -159,12 +154,12 @@ static brume_status write_token(brume_call *call, brume_ledger *ledger, const ch
 static brume_status run_add(brume_call *call, brume_error *error)
 {
     brume_ledger *ledger = NULL;
-    typed_allotments allotments = {0};
+    brume_typed_allotments allotments = {0};
     brume_new_user user = {.name = brume_call_operand(call, 0)};
     char token[BRUME_TOKEN_TEXT];
     BRUME_TRY(brume_role_parse(brume_call_text(call, "role"), &user.role, error));
     BRUME_TRY(read_expires(call, 0, &user.expires, error));
-    BRUME_TRY(read_allotments(call, &allotments, error));
+    BRUME_TRY(brume_read_allotments(call, &allotments, error));
     user.allotments = allotments.list;
     user.allotment_count = allotments.count;
     BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_CREATE, &ledger, error));
@@ -172,7 +167,7 @@ static brume_status run_add(brume_call *call, brume_error *error)
     return write_token(call, ledger, token, error);
 }
 
-static const char *const roles[] = {"owner", "analyst", "auditor", NULL};
+static const char *const roles[] = {"owner", "analyst", "auditor", "reviewer", NULL};
 
 const brume_command brume_command_user_add = {
     .name = "user add",
@@ -191,7 +186,7 @@ const brume_command brume_command_user_add = {
     BRUME_OPTIONS(
         BRUME_OPTION(
             CHOICE, "role", "ROLE",
-            "owner: everything; analyst: asks; auditor: reads the journal, and asks nothing",
+            "owner: everything; analyst: asks; auditor: reads the journal; reviewer: approves answers",
             .required = true, .choices = roles),
         BRUME_OPTION(TEXT, "allot", "DATASET=epsilon=E[,delta=D]",
                      "at most so much of a dataset's budget; again for another one",
@@ -234,9 +229,9 @@ static void write_allotted(const brume_call *call, const char *name, const json_
 static brume_status run_allot(brume_call *call, brume_error *error)
 {
     brume_ledger *ledger = NULL;
-    typed_allotments typed = {0};
+    brume_typed_allotments typed = {0};
     const char *name = brume_call_operand(call, 0);
-    BRUME_TRY(read_allotments(call, &typed, error));
+    BRUME_TRY(brume_read_allotments(call, &typed, error));
     BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error));
     BRUME_TRY(brume_ledger_allot(ledger, name, typed.list, typed.count, error));
     json_t *list = json_array();
@@ -268,7 +263,7 @@ const brume_command brume_command_user_allot = {
 /* ---- list ---- */
 
 /* The allotments with numbers in place of the filter's text. */
-static brume_status expand(const json_t *users, brume_error *error)
+brume_status brume_expand_allotments(const json_t *users, brume_error *error)
 {
     size_t i = 0, j = 0;
     json_t *user = NULL, *entry = NULL;
@@ -283,7 +278,7 @@ static brume_status expand(const json_t *users, brume_error *error)
     return BRUME_OK;
 }
 
-static void write_allotments(brume_table *table, const json_t *list)
+void brume_write_allotments(struct brume_table *table, const json_t *list)
 {
     char text[160] = "";
     size_t i = 0;
@@ -318,7 +313,7 @@ static brume_status write_users(brume_call *call, const json_t *users, brume_err
         brume_table_cell(table, "%s", json_string_value(json_object_get(user, "role")));
         brume_table_cell(table, "%s", json_string_value(json_object_get(user, "state")));
         brume_table_cell(table, "%s", expires ? expires : "never");
-        write_allotments(table, json_object_get(user, "allotments"));
+        brume_write_allotments(table, json_object_get(user, "allotments"));
     }
     return brume_table_write(table, call, error);
 }
@@ -330,7 +325,7 @@ static brume_status run_list(brume_call *call, brume_error *error)
     BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
     BRUME_TRY(brume_ledger_users(ledger, (int64_t)time(NULL), &users, error));
     BRUME_TRY(brume_call_keep_json(call, users, error));
-    BRUME_TRY(expand(users, error));
+    BRUME_TRY(brume_expand_allotments(users, error));
     return call->json ? brume_call_write_json(call, json_pack("{s:O}", "users", users), error)
                       : write_users(call, users, error);
 }

@@ -598,7 +598,15 @@ brume_status brume_recall_question(brume_ledger *ledger, const char *key,
                                    char read[BRUME_WHEN_TEXT], bool *anew, brume_error *error)
 {
     json_t *found = NULL;
-    BRUME_TRY(brume_ledger_recall(ledger, key, &found, read, error));
+    brume_error why = {0};
+    brume_status status = brume_ledger_recall(ledger, key, &found, read, &why);
+    if (status == BRUME_EPOLICY && payment->fresh) { /* it is held, or was rejected: asked anew */
+        *anew = true;
+        *record = NULL;
+        return BRUME_OK;
+    }
+    if (status != BRUME_OK)
+        return brume_fail(error, status, why.hint, "%s", why.message);
     *anew = found &&
             (payment->fresh || (payment->max_age > 0 && brume_age_of(read) > payment->max_age));
     if (*anew)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ledger/review.h"
 #include "number/decimal.h"
 
 static void enter(const brume_watch *watch, brume_phase phase, brume_engine *engine)
@@ -84,6 +85,12 @@ brume_status brume_spend(brume_ledger *ledger, const brume_reservation *reservat
         return status;
     }
     enter(watch, BRUME_PHASE_RECORDED, NULL);
+    status = brume_review_check(ledger, id, error); /* one that is held stays in the ledger */
+    if (status != BRUME_OK) {
+        say_spent(error);
+        json_decref(made);
+        return status;
+    }
     *answer = made;
     return BRUME_OK;
 }
