@@ -263,11 +263,15 @@ static double sample_factor(brume_aggregate_kind kind, double count)
     return sample ? count / (count - 1) : 1;
 }
 
+/* Where the interval begins at 0 and reaches further above the value than to 0 below it, the spread
+ * cannot be told from none: it is too few, with the interval. */
 static brume_shown spread_of(brume_aggregate_kind kind, double variance, brume_interval bar)
 {
-    if (kind == BRUME_AGGREGATE_STDDEV_POP || kind == BRUME_AGGREGATE_STDDEV_SAMP)
-        return within(sqrt(variance), (brume_interval){sqrt(bar.lower), sqrt(bar.upper)});
-    return within(variance, bar);
+    bool root = kind == BRUME_AGGREGATE_STDDEV_POP || kind == BRUME_AGGREGATE_STDDEV_SAMP;
+    double shown = root ? sqrt(variance) : variance;
+    brume_interval interval = root ? (brume_interval){sqrt(bar.lower), sqrt(bar.upper)} : bar;
+    return interval.lower <= 0 && interval.upper > 2 * shown ? too_few_within(interval)
+                                                             : within(shown, interval);
 }
 
 /* How far the mean of the squares may be off because values are on a grid: squares by half a step,
@@ -311,8 +315,6 @@ static brume_shown show_spread(const brume_terms *terms, const brume_drawn *draw
     brume_interval bar = brume_error_spread(plan->noise, &first, &second, &grid, beta, &raw);
     if (!(bar.lower <= bar.upper) || is_everything(&first, bar, 0, width * width / 4))
         return too_few();
-    if (!(raw > 0) && bar.lower <= 0 && first.count_scale > 0) /* noise is all one would see */
-        return too_few_within(spread_of(kind, 0, (brume_interval){0, bar.upper * factor}).interval);
     return spread_of(kind, fmin(fmax(raw, bar.lower), bar.upper) * factor,
                      (brume_interval){bar.lower * factor, bar.upper * factor});
 }
