@@ -28,6 +28,18 @@ def test_query(con):
     assert again.cached and again.rows == result.rows and again.remaining == result.remaining
 
 
+def test_a_recorded_answer_is_a_table(con):
+    asked = con.query("SELECT town, COUNT(*) AS n FROM survey GROUP BY town", epsilon=5)
+    name = f"answer_{con.history('survey')[-1]['id']}"
+    further = con.query(f"SELECT town, n, n - LAG(n) OVER (ORDER BY town) AS more FROM {name} ORDER BY town")
+    assert [row[:2] for row in further] == asked.rows
+    assert [row[2] for row in further][1:] == [asked[1][1] - asked[0][1], asked[2][1] - asked[1][1]]
+    assert further.cost["epsilon"] == 0 and con.budget("survey")["remaining"]["epsilon"] == 5
+    assert further.row_error_95[1][2] > asked.row_error_95[1][1]  # a difference of two noises
+    with pytest.raises(brume.UnknownNameError):
+        con.query("SELECT * FROM answer_999")
+
+
 def test_groups_and_frames(con):
     result = con.query("SELECT town, COUNT(*) AS n FROM survey GROUP BY town", epsilon=5)
     assert [row[0] for row in result] == ["Aix", "Bex", "Cully"]

@@ -52,6 +52,11 @@ holds("0.1 three times is exactly 0.3", {
   for (i in 1:3) brume_query(con, sprintf("SELECT COUNT(*) AS n%d FROM survey", i), epsilon = 0.1)
   identical(brume_budget(con, "survey")$remaining.epsilon, 29.7)
 })
+recorded <- paste0("answer_", head(brume_history(con, "survey"), 1)$id)
+further <- brume_query(con, paste("SELECT town, people, people - 1 AS others FROM", recorded, "ORDER BY town"))
+holds("a recorded answer is a table, for free",
+      identical(further$people, answer$people), identical(further$others, answer$people - 1),
+      all(further$others_error > 0), identical(brume_budget(con, "survey")$remaining.epsilon, 29.7))
 history <- brume_history(con, "survey")
 holds("the history has each charge", nrow(history) == 4L, identical(history$cost.epsilon, c(20, 0.1, 0.1, 0.1)))
 holds("an accuracy buys a price", {
