@@ -741,11 +741,9 @@ static brume_status add_paid(const layers *all, brume_query_answer *made, brume_
 /* What is said where something failed after inner queries were paid for. */
 static void say_spent(bool all_answered, brume_error *error)
 {
-    char *nothing = error ? strstr(error->message, "; nothing was spent") : NULL;
-    if (nothing)
-        *nothing = 0;
     if (!error)
         return;
+    brume_stages_cut_unspent(error);
     size_t at = strlen(error->message);
     snprintf(error->message + at, sizeof error->message - at,
              all_answered ? "; the inner queries are paid for and recorded: with other SQL around "

@@ -606,15 +606,25 @@ static brume_status ask_stage(stages *all, size_t i, brume_bits *bits, const bru
     return status;
 }
 
+void brume_stages_cut_unspent(brume_error *error)
+{
+    char *texts[] = {error->message, error->hint};
+    for (size_t i = 0; i < 2; i++) {
+        char *nothing = strstr(texts[i], "; nothing was spent");
+        if (nothing)
+            *nothing = 0;
+    }
+}
+
 /* A later stage failed, and says of itself whether it was paid for; so were those before it. */
 static void say_spent(const brume_answer_price *before, brume_error *error)
 {
-    static const char rest[] = "the price of the stages before it stays spent";
-    char *nothing = error ? strstr(error->message, "nothing was spent") : NULL;
     if (!error || !(before->amount > 0))
         return;
-    size_t at = nothing ? (size_t)(nothing - error->message) : strlen(error->message);
-    snprintf(error->message + at, sizeof error->message - at, "%s%s", nothing ? "" : "; ", rest);
+    brume_stages_cut_unspent(error);
+    size_t at = strlen(error->message);
+    snprintf(error->message + at, sizeof error->message - at,
+             "; the price of the stages before it stays spent");
 }
 
 static brume_status ask_all(stages *all, brume_bits *bits, const brume_watch *watch, json_t *list,

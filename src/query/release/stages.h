@@ -22,6 +22,10 @@ BRUME_MUST_USE brume_status brume_stages_open(brume_ledger *ledger, const char *
                                               const brume_public_asker *elsewhere,
                                               brume_question **out, brume_error *error);
 
+/* What an error says of itself, "; nothing was spent", is not true of a statement whose earlier
+ * parts were paid for: cut it off the message and the hint. */
+void brume_stages_cut_unspent(brume_error *error);
+
 /* EBUDGET, which names the dataset, if it or one of its windows does not carry what the stages take
  * together; `what` they are called in the message. A price in epsilon on a budget in rho, and a
  * stage that has stages itself, are left to the charge. */

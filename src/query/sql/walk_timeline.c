@@ -8,6 +8,7 @@
 #include "query/sql/walk.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,22 @@ static brume_node filtered(brume_walk_context *c, const PgQuery__FuncCall *call,
     return parts[0] && parts[1] ? brume_build_case(builder, parts, 2) : NULL;
 }
 
+/* A double within declared bounds is summed per unit as a decimal of twelve digits at least, as if
+ * it was CAST: sums of doubles depend on the order of the rows. */
+static brume_node exact(brume_builder *builder, brume_node node)
+{
+    enum { DIGITS = 12, WITH_ROOM = 18 };
+    if (node->type.kind != BRUME_TYPE_DOUBLE || !node->bounded)
+        return node;
+    double most = fmax(fabs(node->bounds.real_low), fabs(node->bounds.real_high));
+    int scale = DIGITS;
+    for (double power = 1; scale >= 0 && power <= most; power *= 10)
+        scale--;
+    return scale < 0 ? node
+                     : brume_build_cast(builder, node,
+                                        (brume_type){BRUME_TYPE_DECIMAL, WITH_ROOM, scale});
+}
+
 static bool check_argument(brume_walk *walk, const char *name, brume_fold fold, brume_type type)
 {
     brume_builder *builder = &walk->builder;
@@ -124,7 +141,7 @@ static bool check_argument(brume_walk *walk, const char *name, brume_fold fold, 
     else if (fold == BRUME_FOLD_SUM && (type.kind == BRUME_TYPE_DOUBLE ||
                                         (type.kind == BRUME_TYPE_DECIMAL && type.precision > 18)))
         brume_build_fail(builder, BRUME_EUNSUPPORTED,
-                         "CAST the argument to numeric(p,s), p at most 18",
+                         "CAST the argument to numeric(p,s), p at most 18, or declare bounds of it",
                          "per unit, %.40s must be exact: integers and short decimals", name);
     return builder->status == BRUME_OK;
 }
@@ -169,6 +186,8 @@ static bool walk_read_fold(brume_walk_context *c, const PgQuery__FuncCall *call,
     argument = filtered(c, call, argument);
     if (argument && argument->untyped)
         argument = brume_build_convert(builder, argument, (brume_type){BRUME_TYPE_TEXT, 0, 0});
+    if (argument && out->fold == BRUME_FOLD_SUM)
+        argument = exact(builder, argument);
     if (!argument || !check_argument(c->walk, name, out->fold, argument->type))
         return false;
     if (call->agg_distinct)
