@@ -30,7 +30,7 @@ FURTHER = [
     "SELECT COUNT(DISTINCT user_id) FILTER (WHERE amount > 500) AS heavy, COUNT(DISTINCT user_id) AS all_of_them FROM orders",
     "SELECT CORR(n, total) AS r FROM (SELECT user_id, LEAST(COUNT(*), 50) AS n, LEAST(SUM(amount), 5000) AS total FROM orders "
     "GROUP BY user_id) AS t",
-    "SELECT REGR_SLOPE(CLAMP(value, 0, 400), stay_id % 7) AS slope, COVAR_POP(CLAMP(value, 0, 400), stay_id % 7) AS c FROM labs",
+    "SELECT REGR_SLOPE(value, CLAMP(stay_id % 7, 0, 6)) AS slope, COVAR_POP(value, CLAMP(stay_id % 7, 0, 6)) AS c FROM labs",
     "SELECT country, COUNT(*) AS n FROM users u WHERE user_id IN (SELECT user_id FROM orders WHERE amount > 200) GROUP BY country",
     "SELECT country, COUNT(*) AS n FROM users u WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.user_id = u.user_id "
     "AND s.device = 'phone') GROUP BY country",

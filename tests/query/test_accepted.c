@@ -3,7 +3,8 @@
  *   test_accepted SEED QUERIES
  *
  * Random policies (unit, limits, rule, adjacency, estimates of bias), random queries and random
- * prices, tiny and huge, or accuracies, over a table of nasty values on both engines. A query that
+ * prices, tiny and huge, or accuracies, over a table of nasty values on both engines, of which the
+ * second is PostgreSQL or, where BRUME_TEST_SPARK has the URL of one, Spark. A query that
  * is accepted is answered; one that is refused is refused by both, and nothing is charged. */
 #include "check.h"
 
@@ -15,6 +16,7 @@
 #include "query/release/explain.h"
 #include "random/tape.h"
 #include "registered.h"
+#include "spark.h"
 
 enum { QUERIES_OF_A_POLICY = 12 };
 
@@ -69,6 +71,11 @@ static void declare(brume_policy *policy, const setting *s)
     policy->max_rows = s->unit ? s->max_rows : 1;
 }
 
+static const char *server_url(void)
+{
+    return spark_url() ? spark_url() : getenv("BRUME_TEST_POSTGRESQL");
+}
+
 /* A ledger of its own with the table registered from one engine. */
 static brume_ledger *open_ledger(const setting *s, bool server, char path[96])
 {
@@ -76,7 +83,7 @@ static brume_ledger *open_ledger(const setting *s, bool server, char path[96])
     brume_ledger *ledger = NULL;
     brume_source source = {.location = parquet};
     if (server)
-        source = (brume_source){.location = getenv("BRUME_TEST_POSTGRESQL"), .table = "nasty"};
+        source = (brume_source){.location = server_url(), .table = "nasty"};
     snprintf(path, 96, "%s/%d.db", folder, server);
     assert_ok(brume_ledger_open(path, BRUME_LEDGER_CREATE, &ledger, &error));
     brume_policy *policy = registered_policy(&source);
@@ -217,20 +224,25 @@ static void hundreds_of_aggregates_are_answered_or_refused_for_nothing(void **st
 static int prepare(void **state)
 {
     (void)state;
-    const char *url = getenv("BRUME_TEST_POSTGRESQL");
+    const char *url = server_url();
     snprintf(folder, sizeof folder, "/tmp/brume-accepted.XXXXXX");
     if (!url || !mkdtemp(folder))
         return 1;
     snprintf(parquet, sizeof parquet, "%s/nasty.parquet", folder);
-    nasty_make(seed, url, parquet);
+    nasty_make(seed, spark_url() ? NULL : url, parquet);
+    if (spark_url())
+        spark_load("nasty", folder, parquet);
     return 0;
 }
 
 static int tidy(void **state)
 {
     (void)state;
-    unlink(parquet);
-    return rmdir(folder);
+    char command[128];
+    if (spark_url())
+        spark_run("DROP TABLE nasty");
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
 }
 
 int main(int argc, char **argv)

@@ -564,17 +564,8 @@ static int prepare(void **state)
         return 1;
     snprintf(path, sizeof path, "%s/nasty.parquet", folder);
     nasty_make(seed, spark_url() ? NULL : url, path);
-    if (spark_url()) {
-        char sql[300];
-        spark_run("DROP TABLE IF EXISTS nasty");
-        snprintf(sql, sizeof sql,
-                 "CREATE TABLE nasty USING parquet LOCATION '%s/spark' AS SELECT "
-                 "* FROM parquet.`%s`",
-                 folder, path);
-        spark_run("SET spark.sql.parquet.datetimeRebaseModeInRead=CORRECTED");
-        spark_run("SET spark.sql.parquet.datetimeRebaseModeInWrite=CORRECTED");
-        spark_run(sql);
-    }
+    if (spark_url())
+        spark_load("nasty", folder, path);
     brume_source sources[] = {{.location = path}, {.location = url, .table = "nasty"}};
     for (int e = 0; e < 2; e++) {
         if (brume_engine_open(&sources[e], 1, &engines[e], &error) != BRUME_OK)

@@ -45,3 +45,16 @@ char *spark_cell(const char *sql)
         fail_msg("Spark failed: %.1000s", sql);
     return cell;
 }
+
+void spark_load(const char *table, const char *folder, const char *parquet)
+{
+    char sql[400];
+    snprintf(sql, sizeof sql, "DROP TABLE IF EXISTS %s", table);
+    spark_run(sql);
+    spark_run("SET spark.sql.parquet.datetimeRebaseModeInRead=CORRECTED");
+    spark_run("SET spark.sql.parquet.datetimeRebaseModeInWrite=CORRECTED");
+    snprintf(sql, sizeof sql,
+             "CREATE TABLE %s USING parquet LOCATION '%s/spark' AS SELECT * FROM parquet.`%s`",
+             table, folder, parquet);
+    spark_run(sql);
+}

@@ -8,6 +8,9 @@ const char *spark_url(void);
 /* Run a statement; a failure fails the test. */
 void spark_run(const char *sql);
 
+/* Make a table of a Parquet file; its own files lie in `folder`/spark. */
+void spark_load(const char *table, const char *folder, const char *parquet);
+
 /* The first cell of the first row, a text of the caller's to free. */
 char *spark_cell(const char *sql);
 
