@@ -64,14 +64,20 @@ static bool is_of_mean(const brume_measure *measures, size_t count, const brume_
     const brume_measure *number =
         one->kind == BRUME_MEASURE_CENTRED ? number_of(measures, count, one) : one;
     size_t centred = 0, squares = 0;
-    for (size_t i = 0; i < count; i++) {
-        bool follows = (measures[i].kind == BRUME_MEASURE_CENTRED ||
-                        measures[i].kind == BRUME_MEASURE_SQUARES) &&
-                       number_of(measures, count, &measures[i]) == number;
+    if (!number)
+        return false;
+    bool own = number->kind == BRUME_MEASURE_VALUES; /* what follows it has its expression */
+    if (own && number_of(measures, count, number) != number)
+        return false;
+    for (size_t i = 0; i < count && squares == 0; i++) {
+        bool sums = measures[i].kind == BRUME_MEASURE_CENTRED ||
+                    measures[i].kind == BRUME_MEASURE_SQUARES;
+        bool follows = sums && (own ? measures[i].expression == number->expression
+                                    : number_of(measures, count, &measures[i]) == number);
         centred += follows && measures[i].kind == BRUME_MEASURE_CENTRED;
         squares += follows && measures[i].kind == BRUME_MEASURE_SQUARES;
     }
-    return number && centred == 1 && squares == 0;
+    return centred == 1 && squares == 0;
 }
 
 /* In one cell what a unit has of a number y and the sum z that follows it is in the triangle 0 <= y
