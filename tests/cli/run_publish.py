@@ -6,7 +6,9 @@ changed without being found, by brume and by the independent program.
 
 Of each file every EVERYth byte is changed, one at a time (61; in the suite audit: 1).
 """
+import contextlib
 import hashlib
+import io
 import json
 import math
 import os
@@ -65,6 +67,21 @@ class Place(Folder):
             codes.append(subprocess.run([sys.executable, SOURCES + "/tools/verify_bundle.py", folder, *more],
                                         cwd=self.folder, capture_output=True, check=False).returncode)
         return codes
+
+    def quickly(self, folder):
+        """The exit code of the independent program, in this process: a bundle has tens of thousands of bytes."""
+        if not cryptography:
+            return self.try_run("verify-bundle", folder).returncode
+        if SOURCES + "/tools" not in sys.path:
+            sys.path.insert(0, SOURCES + "/tools")
+        import verify_bundle  # pylint: disable=import-outside-toplevel
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            sys.argv = ["verify_bundle.py", self.path(folder)]
+            try:
+                verify_bundle.main()
+            except SystemExit as end:
+                return end.code
+        return 0
 
 
 def whole(place):
@@ -149,8 +166,7 @@ def every_byte(place):
             for at in range(0, len(data), EVERY):
                 with open(path, "wb") as file:
                     file.write(data[:at] + bytes([data[at] ^ (1 << at % 8)]) + data[at + 1:])
-                codes = place.verifiers("copy") if tried % 8 == 0 else [
-                    place.try_run("verify-bundle", "copy").returncode]
+                codes = place.verifiers("copy") if tried % 8 == 0 else [place.quickly("copy")]
                 tried += 1
                 check(0 not in codes, f"{name}, byte {at}: {codes}")
             os.remove(path)
@@ -250,9 +266,9 @@ def forgeries(place):
 
 
 if __name__ == "__main__":
-    SOURCES = os.path.abspath(sys.argv[2])
+    PROGRAMS, SOURCES = (os.path.abspath(word) for word in sys.argv[1:3])
     EVERY = int(sys.argv[3]) if len(sys.argv) > 3 else 61
-    PLACE = Place(sys.argv[1])
+    PLACE = Place(PROGRAMS)
     PLACE.fill()
     CODE = run_tests([
         ("a bundle is whole, and both programs say that it holds", lambda: whole(PLACE)),
