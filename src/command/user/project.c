@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "command/frame/table.h"
-#include "command/frame/wrap.h"
+#include "command/frame/output.h"
 #include "command/ledger/open_ledger.h"
 #include "command/query/write_answer.h"
 #include "command/user/user.h"
