@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "command/frame/output.h"
 
 enum { BRUME_BAR_LABELS_MOST = 60 }; /* more are not drawn; the chart says how many there are */
 
@@ -40,33 +41,12 @@ brume_status brume_svg_close(FILE *file, const char *path, brume_status status, 
     return status;
 }
 
-static void escaped(FILE *file, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '<':
-            fputs("&lt;", file);
-            break;
-        case '>':
-            fputs("&gt;", file);
-            break;
-        case '&':
-            fputs("&amp;", file);
-            break;
-        case '"':
-            fputs("&quot;", file);
-            break;
-        default:
-            fputc(*text, file);
-        }
-}
-
 static void text_at(FILE *file, double x, double y, const char *anchor, const char *class,
                     const char *text)
 {
     fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" class=\"%s\">", x, y, anchor,
             class);
-    escaped(file, text);
+    brume_write_escaped(file, text);
     fputs("</text>\n", file);
 }
 
@@ -76,7 +56,7 @@ void brume_svg_begin(FILE *file, double width, double height, const char *title)
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
             "viewBox=\"0 0 %.0f %.0f\">\n<title>",
             width, height, width, height);
-    escaped(file, title);
+    brume_write_escaped(file, title);
     fputs("</title>\n<style>\n"
           "text { font-family: 'DejaVu Sans', Helvetica, sans-serif; fill: #333; }\n"
           ".title { font-size: 14px; font-weight: bold; }\n"

@@ -317,6 +317,27 @@ const char *brume_plain(const brume_call *call)
     return call->colour ? "\033[0m" : "";
 }
 
+void brume_write_escaped(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        default:
+            fputc(*text, out);
+        }
+}
+
 /* ---- the host's watch ---- */
 
 static brume_status watch(const brume_call *call, bool only_noted, const brume_watch **out,

@@ -62,6 +62,9 @@ void brume_write_sentence(FILE *out, const char *format, ...) BRUME_PRINTF(2, 3)
 void brume_write_words(FILE *out, const char *words, size_t column, size_t indent,
                        const char *continued);
 
+/* A text as HTML or SVG shows it: <, >, & and " by their names. */
+void brume_write_escaped(FILE *out, const char *text);
+
 /* Any value on one line, as {"name": 1.5, "list": [1, 2]}. A real is the shortest decimal that
  * reads back as the same double, with a point or an exponent: 1.0, 0.05, 1e-6. (The ledger keeps
  * the text it wrote, of 17 digits; it is never printed but as a string.)   Returns 0, or -1 if

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/frame/output.h"
 #include "command/publish/guarantee.h"
 #include "command/query/write_answer.h"
 
@@ -242,24 +243,6 @@ void brume_published_readme(FILE *out, const json_t *document)
 
 /* ---- the page ---- */
 
-static void write_escaped(FILE *out, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '&':
-            fputs("&amp;", out);
-            break;
-        default:
-            fputc(*text, out);
-        }
-}
-
 static const char style[] =
     ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem "
     "auto;padding:0 1rem}h1{line-height:1.2}table{border-collapse:collapse;font-variant-numeric:"
@@ -286,7 +269,7 @@ static FILE *begin_plain(plain_part *part)
 static void end_plain(FILE *out, plain_part *part)
 {
     if (part->out && fclose(part->out) == 0)
-        write_escaped(out, part->text);
+        brume_write_escaped(out, part->text);
     free(part->text);
 }
 
@@ -335,13 +318,13 @@ static void write_page_head(FILE *out, const json_t *document)
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
         "content=\"width=device-width,initial-scale=1\"><title>",
         out);
-    write_escaped(out, title_of(document));
+    brume_write_escaped(out, title_of(document));
     fprintf(out, "</title><style>%s</style></head><body>\n<h1>", style);
-    write_escaped(out, title_of(document));
+    brume_write_escaped(out, title_of(document));
     fputs("</h1>\n", out);
     if (*text_at(about, "description")) {
         fputs("<p>", out);
-        write_escaped(out, text_at(about, "description"));
+        brume_write_escaped(out, text_at(about, "description"));
         fputs("</p>\n", out);
     }
     fprintf(out,
@@ -360,7 +343,7 @@ brume_status brume_published_page(FILE *out, const brume_published *release, bru
     for (size_t i = 0; i < release->count; i++) {
         const json_t *answer = json_array_get(json_object_get(document, "answers"), i);
         fputs("<section><pre>", out);
-        write_escaped(out, text_at(answer, "sql"));
+        brume_write_escaped(out, text_at(answer, "sql"));
         fputs("</pre>\n<div class=\"wide\">", out);
         BRUME_TRY(brume_answer_html(out, release->tables[i].answer, error));
         fprintf(out, "</div><p><a href=\"%s\">CSV</a> <a href=\"%s\">Parquet</a></p></section>\n",

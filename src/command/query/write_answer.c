@@ -139,7 +139,8 @@ static bool is_quantile(const brume_answer_column *column)
     return !isnan(column->rank_error_95);
 }
 
-/* In a table of several answers (`bars` not NULL) a column has them where one of the answers does. */
+/* In a table of several answers (`bars` not NULL) a column has them where one of the answers does.
+ */
 static bool shows_bars(const brume_query_answer *answer, const bool *bars, size_t column)
 {
     return bars ? bars[column] : has_bars(answer, column);
@@ -371,28 +372,10 @@ static brume_status write_table(brume_call *call, const brume_query_answer *answ
 
 /* ---- formats for programs ---- */
 
-static void write_html_text(FILE *out, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '&':
-            fputs("&amp;", out);
-            break;
-        default:
-            fputc(*text, out);
-        }
-}
-
 static void write_html_cell(FILE *out, const char *tag, bool number, const char *text)
 {
     fprintf(out, "<%s%s>", tag, number ? " style=\"text-align: right\"" : "");
-    write_html_text(out, text);
+    brume_write_escaped(out, text);
     fprintf(out, "</%s>", tag);
 }
 
@@ -436,7 +419,7 @@ brume_status brume_answer_html(FILE *out, const brume_query_answer *answer, brum
     fputs("</tbody>\n</table>\n", out);
     for (size_t i = 0; i < json_array_size(notes); i++) {
         fputs("<p>", out);
-        write_html_text(out, json_string_value(json_array_get(notes, i)));
+        brume_write_escaped(out, json_string_value(json_array_get(notes, i)));
         fputs("</p>\n", out);
     }
     json_decref(notes);
@@ -573,9 +556,10 @@ static brume_status write_each_table(brume_call *call, const char (*windows)[BRU
     const char *unit = cost->concentrated ? "rho" : "epsilon";
     fputc('\n', call->out);
     if (new)
-        brume_write_sentence(call->out, "%zu window%s paid for, each %s %s; a whole history pays it "
-                             "for each of them", new, new == 1 ? "" : "s", unit,
-                             few_digits(cost, true).text);
+        brume_write_sentence(call->out,
+                             "%zu window%s paid for, each %s %s; a whole history pays it "
+                             "for each of them",
+                             new, new == 1 ? "" : "s", unit, few_digits(cost, true).text);
     if (free_ones)
         brume_write_sentence(call->out, "%zu window%s read again for free", free_ones,
                              free_ones == 1 ? "" : "s");
