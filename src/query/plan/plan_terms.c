@@ -486,9 +486,10 @@ static const brume_found_limit *sum_of_number(const brume_terms *terms, size_t m
 static const brume_found_limit *number_of_sum(const brume_terms *terms,
                                               const brume_found_limit *sum)
 {
+    int number = (int)(sum->of->number - terms->plan->limits);
     for (size_t i = 0; i < terms->plan->measure_count; i++)
-        if (sum_of_number(terms, i) == sum)
-            return &terms->limits[sum->of->number - terms->plan->limits];
+        if (brume_plan_limit_index(terms->plan, i) == number && sum_of_number(terms, i) == sum)
+            return &terms->limits[number];
     return NULL;
 }
 
