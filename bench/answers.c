@@ -1,8 +1,8 @@
 /* answers: how good answers are, noise and cut together, where people have many rows.
  *
- *   answers [DRAWS [PEOPLE [SETS [EPSILON [NOISE]]]]]
+ *   answers [DRAWS [PEOPLE [SETS [EPSILON [NOISE [NAME]]]]]]
  *                       40 draws of each of 5 data sets of 10,000 people at epsilon 1, with laplace
- *                       noise, unless said
+ *                       noise, unless said; NAME: questions that have it in their name
  *   answers coverage [DRAWS [SETS]]
  *                       how often bars cover the truth, all questions together: 5 draws of each of
  * 3 data sets of 300, 1,000 and 10,000 people, at four prices, with both kinds of noise
@@ -16,9 +16,11 @@
  * because what was cut is not known (it counts as not covered); `wrong` how often a bar is shown
  * that does not cover the truth; `noise alone` is without the allowance. `said` is how often the
  * answer says that units may be hidden which its bar does not cover (cut_hidden), `unsaid` how
- * often a bar is wrong and it does not; `width` the median bar, in parts of the truth. Of all
- * questions together `width` is the median of theirs, and `worst` the question that is most often
- * wrong unsaid.
+ * often a bar is wrong and it does not; `width` the median bar, in parts of the truth; `/ oracle`
+ * the median, and then the 99th percentile, of the bar of the first cell over the shortest one that
+ * it could have, noise and all that is cut of it, by someone who sees the data and pays the whole
+ * price for the answer. Of all questions together `width` is the median of theirs, and `worst` the
+ * question that is most often wrong unsaid.
  *
  * The data is made here (people.h), sets from fixed seeds: one row each; orders and line items as
  * in TPC-H (about 15 orders a customer, 1 to 7 items each, priced); rows by Zipf's law of index 2;
@@ -274,14 +276,35 @@ static double best_error(const collected *all, size_t cells, const double *truth
     return best;
 }
 
+/* The shortest bar of the first cell, of noise and all that is cut of it, over all limits, known by
+ * looking. */
+static double oracle_bar(const collected *all, size_t cells, const double *truth)
+{
+    double best = INFINITY, *sums = calloc(cells, sizeof *sums);
+    double step = brume_plan_step(all->plan, &all->plan->measures[0]);
+    if (!sums)
+        stop("no memory");
+    for (size_t bin = 0; bin < 80; bin++) {
+        uint64_t limit = brume_limit_edge(bin);
+        sums_under(all, limit, sums);
+        best = fmin(best,
+                    (gaussian_noise ? 1.959964 : 2.995732) * (double)limit * step / atof(epsilon) +
+                        truth[0] - sums[0]);
+    }
+    free(sums);
+    return best;
+}
+
 /* ---- draws ---- */
 
 typedef struct tally {
     double error, covered, no_bar, noise_alone, limit, largest; /* limit: of its logarithm */
     double said, unsaid;                                        /* hidden units */
     size_t values, draws;
-    double *widths; /* of the first cell, in parts of the truth, */
-    size_t count;   /* and how many: where there is a bar */
+    double oracle;  /* the shortest bar of the first cell */
+    double *widths; /* the bars of it, in parts of the oracle's, and of the truth, */
+    double *parts;
+    size_t count; /* and how many: where there is a bar */
 } tally;
 
 static int by_size(const void *a, const void *b)
@@ -290,18 +313,25 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static double median(double *numbers, size_t count)
+static double quantile(double *numbers, size_t count, double share)
 {
     qsort(numbers, count, sizeof *numbers, by_size);
-    return count ? numbers[count / 2] : NAN;
+    return count ? numbers[(size_t)(share * (double)(count - 1) + 0.5)] : NAN;
 }
 
-static void add_width(tally *to, double width)
+static double median(double *numbers, size_t count)
+{
+    return quantile(numbers, count, 0.5);
+}
+
+static void add_width(tally *to, double bar, double truth)
 {
     to->widths = realloc(to->widths, (to->count + 1) * sizeof *to->widths);
-    if (!to->widths)
+    to->parts = realloc(to->parts, (to->count + 1) * sizeof *to->parts);
+    if (!to->widths || !to->parts)
         stop("no memory");
-    to->widths[to->count++] = width;
+    to->widths[to->count] = bar / fmax(1, fabs(truth));
+    to->parts[to->count++] = bar / to->oracle;
 }
 
 static void draw(collected *all, size_t cells, const double *truth, tally *to)
@@ -332,7 +362,7 @@ static void draw(collected *all, size_t cells, const double *truth, tally *to)
         to->unsaid += off > bar && !said;
         to->values++;
         if (i == 0 && !isnan(bar))
-            add_width(to, bar / fmax(1, fabs(truth[i])));
+            add_width(to, bar, truth[i]);
     }
     to->draws++;
     to->limit += log(answer->columns[column].limit);
@@ -358,6 +388,7 @@ static void measure_file(const question *of, const char *path, long draws, tally
     size_t cells = (size_t)of->cells;
     double *truth = calloc(cells, sizeof *truth);
     sums_under(&all, UINT64_C(1) << 42, truth);
+    to->oracle = oracle_bar(&all, cells, truth);
     if (least)
         *least = best_error(&all, cells, truth);
     for (size_t i = 0; mean && i < cells; i++)
@@ -369,6 +400,9 @@ static void measure_file(const question *of, const char *path, long draws, tally
 }
 
 /* ---- a question, a line ---- */
+
+/* Of all questions with a bar: how many, and sums of the logarithms. */
+static double questions_asked, medians, highs;
 
 static void measure(const question *of, long draws, long people)
 {
@@ -394,13 +428,20 @@ static void measure(const question *of, long draws, long people)
     double part = 100 / (double)all.values;
     printf(
         "%-27s %12.0f %10.4g %10.4g %6.2f %9.3g %9.3g %7.1f %% %5.1f %% %6.1f %% %10.1f %% %5.1f "
-        "%% %5.1f %% %8.2g\n",
+        "%% %5.1f %% %8.2g %8.2f %8.2f\n",
         of->name, mean, error, best, ratio, exp(all.limit / (double)all.draws), worst,
         part * all.covered, part * all.no_bar,
         part * fabs((double)all.values - all.covered - all.no_bar), part * all.noise_alone,
-        part * all.said, part * all.unsaid, median(all.widths, all.count));
+        part * all.said, part * all.unsaid, median(all.widths, all.count),
+        median(all.parts, all.count), quantile(all.parts, all.count, 0.99));
     fflush(stdout);
+    if (all.count > 0) {
+        questions_asked++;
+        medians += log(median(all.parts, all.count));
+        highs += log(quantile(all.parts, all.count, 0.99));
+    }
     free(all.widths);
+    free(all.parts);
 }
 
 /* ---- all questions together ---- */
@@ -433,6 +474,7 @@ static void add_question(line *to, const question *of, tally *all)
     }
     to->widths[to->count++] = all->count ? median(all->widths, all->count) : INFINITY;
     free(all->widths);
+    free(all->parts);
 }
 
 /* One question for so many people, at all prices: each data set is made once. */
@@ -485,6 +527,7 @@ static long number_of(int count, char **words, int which, long usual)
 
 int main(int count, char **words)
 {
+    const char *only = count > 6 ? words[6] : NULL;
     bool covers = count > 1 && strcmp(words[1], "coverage") == 0;
     long draws = covers ? number_of(count, words, 2, 5) : number_of(count, words, 1, 40);
     long people = covers ? 1 : number_of(count, words, 2, 10000);
@@ -494,7 +537,7 @@ int main(int count, char **words)
     gaussian_noise = !covers && count > 5 && strcmp(words[5], "gaussian") == 0;
     if (draws < 1 || people < 1 || sets < 1 || !(atof(epsilon) > 0) || !mkdtemp(folder))
         stop(
-            "answers [DRAWS [PEOPLE [SETS [EPSILON [NOISE]]]]], or answers coverage [DRAWS [SETS]]");
+            "answers [DRAWS [PEOPLE [SETS [EPSILON [NOISE [NAME]]]]]], or answers coverage [DRAWS [SETS]]");
     if (covers) {
         cover(draws);
         rmdir(folder);
@@ -503,11 +546,15 @@ int main(int count, char **words)
     printf(
         "epsilon %s, %ld people, %ld data sets, %ld draws of each%s; errors are means of |answer - truth| per value\n\n",
         epsilon, people, sets, draws, gaussian_noise ? ", gaussian noise" : "");
-    printf("%-27s %12s %10s %10s %6s %9s %9s %9s %7s %8s %12s %7s %7s %8s\n", "question", "truth",
-           "error", "best limit", "ratio", "limit", "largest", "covered", "no bar", "wrong",
-           "noise alone", "said", "unsaid", "width");
+    printf("%-27s %12s %10s %10s %6s %9s %9s %9s %7s %8s %12s %7s %7s %8s %8s %8s\n", "question",
+           "truth", "error", "best limit", "ratio", "limit", "largest", "covered", "no bar",
+           "wrong", "noise alone", "said", "unsaid", "width", "/ oracle", "99 %");
     for (size_t i = 0; i < QUESTIONS; i++)
-        measure(&questions[i], draws, people);
+        if (!only || (questions[i].sql && strstr(questions[i].name, only)))
+            measure(&questions[i], draws, people);
+    printf(
+        "\nbar over the oracle's, geometric means of %.0f questions: median %.2f, 99th percentile %.2f\n",
+        questions_asked, exp(medians / questions_asked), exp(highs / questions_asked));
     rmdir(folder);
     return 0;
 }

@@ -2,8 +2,11 @@
  * simulation.
  *
  *   bars [PEOPLE [EPSILON [NOISE [SETS [DRAWS [LOOKS]]]]]]
+ *   bars prices [PEOPLE [NOISE [SETS [DRAWS]]]]
  *                       10,000 people, epsilon 1, laplace, 6 data sets of each shape, 50 draws of
- * each; LOOKS: so many queries of the same price looked before (1: this one alone)
+ * each; `prices`: the geometric mean of the bars at nine prices, from 0.1 to 3, and what it is of
+ * the one before at most; LOOKS: so many queries of the same price looked before (1: this one
+ * alone)
  *
  * The rule is the shipped one (limit/bar.h), with the shipped shares of the price; noise is not on
  * a grid, and nothing is read or collected, so that thousands of draws take seconds. `answers`
@@ -15,8 +18,9 @@
  * names (`reach`); how often no limit is found (`none`); the geometric mean of T; the share of the
  * price that looks took; the mean of `hidden`, and how often not more units than that are above T
  * (`holds`). The shapes are laws of people.h; the last six were fixed before the rule was
- * measured on them, three of them before it chose limits by the bar itself. Crowds (a few units far above all others) and power laws of an index of 1.5 and
- * less stand apart: no count can tell of the former, and single units decide the latter. */
+ * measured on them, three of them before it chose limits by the bar itself. Crowds (a few units far
+ * above all others) and power laws of an index of 1.5 and less stand apart: no count can tell of
+ * the former, and single units decide the latter. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,7 +215,7 @@ static double look(const people *all, const shape *of, brume_looks *looks,
 }
 
 typedef struct score {
-    double median, high, cover, reach, none, limit, share, hidden, holds;
+    double median, high, usual, cover, reach, none, limit, share, hidden, holds;
     int draws;
 } score;
 
@@ -242,6 +246,7 @@ static void add_draw(const people *all, const shape *of, double best, score *sum
         choice.reach >= 0x1p62 ? 0 : all->cut[brume_limit_bin((brume_u128)choice.reach, 1, BINS)];
     sum->cover += fabs(drawn - all->cut[choice.bin]) <= bar;
     sum->reach += fabs(drawn - (all->cut[choice.bin] - fmin(beyond, all->cut[choice.bin]))) <= bar;
+    sum->usual += log(bar);
     sum->limit += log(limit);
     sum->share += share;
     sum->hidden += choice.hidden;
@@ -266,7 +271,8 @@ static score run(const shape *of, long persons, int sets, int draws)
     }
     double found = fmax(1, sum.draws - sum.none);
     qsort(ratios, (size_t)found, sizeof *ratios, by_size);
-    sum = (score){.median = ratios[(int)(found / 2)],
+    sum = (score){.usual = exp(sum.usual / found),
+                  .median = ratios[(int)(found / 2)],
                   .high = ratios[(int)(0.99 * (found - 1))],
                   .cover = 100 * sum.cover / found,
                   .reach = 100 * sum.reach / found,
@@ -299,9 +305,39 @@ static void print_kind(kind of, const score *scores)
         holds / count);
 }
 
+/* In parts of the bar at a price of 0.1. */
+static void run_prices(long persons, int sets, int draws)
+{
+    static const double prices[] = {0.1, 0.2, 0.3, 0.45, 0.7, 1, 1.5, 2.2, 3};
+    printf("%-18s", "epsilon");
+    for (size_t j = 0; j < sizeof prices / sizeof *prices; j++)
+        printf(" %7g", prices[j]);
+    printf(" %7s\n", "most");
+    for (int i = 0; i < SHAPES; i++) {
+        double first = 0, last = 0, most = 0;
+        printf("%-18s", shapes[i].name);
+        for (size_t j = 0; j < sizeof prices / sizeof *prices; j++) {
+            epsilon = prices[j];
+            double bar = run(&shapes[i], persons, sets, draws).usual;
+            first = j == 0 ? bar : first;
+            most = j == 0 ? 0 : fmax(most, bar / last);
+            last = bar;
+            printf(" %7.3f", bar / first);
+        }
+        printf(" %7.2f\n", most);
+        fflush(stdout);
+    }
+}
+
 int main(int argc, char **argv)
 {
     score scores[SHAPES];
+    if (argc > 1 && strcmp(argv[1], "prices") == 0) {
+        is_gaussian = argc > 3 && strcmp(argv[3], "gaussian") == 0;
+        run_prices(argc > 2 ? atol(argv[2]) : 10000, argc > 4 ? atoi(argv[4]) : 6,
+                   argc > 5 ? atoi(argv[5]) : 50);
+        return 0;
+    }
     long persons = argc > 1 ? atol(argv[1]) : 10000;
     epsilon = argc > 2 ? atof(argv[2]) : 1;
     is_gaussian = argc > 3 && strcmp(argv[3], "gaussian") == 0;

@@ -184,11 +184,11 @@ static void recorded_choices_stay_as_they_are(void **state)
             double limit, allowance, reach;
         } is[2]; /* Laplace, Gaussian */
     } vectors[] = {
-        {2, 0, 0, 1, {{48, 298.718435, 768}, {96, 250.476609, 1536}}},
-        {2, 0, 0, 0.3, {{24, 325.761168, 384}, {48, 236.643646, 768}}},
-        {0.3, 0.3, 0, 1, {{192, 571.369328, 1536}, {192, 409.594395, 3072}}},
+        {2, 0, 0, 1, {{64, 189.346769, 768}, {128, 168.320585, 1536}}},
+        {2, 0, 0, 0.3, {{32, 167.453405, 384}, {48, 236.643646, 768}}},
+        {0.3, 0.3, 0, 1, {{256, 277.61368, 1536}, {256, 224.718668, 3072}}},
         {1, 0.8, 0, 1, {{16, 31.8571511, 384}, {24, 4.17987591, 384}}},
-        {1, 0.8, 100, 1, {{3072, 9980.68998, 262144}, {1024, 24.262989, 24576}}},
+        {1, 0.8, 100, 1, {{3072, 9980.68998, 262144}, {768, 511.332931, 24576}}},
         {9, 0, 60, 1, {{768, 2495.1725, 65536}, {768, 661.858494, 24576}}},
     };
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
@@ -297,7 +297,7 @@ static void less_to_cover_makes_shorter_bars(void **state)
             for (double share = 1; share > 0.01; share /= 3) {
                 cost.cut_share = share;
                 assert_ok(brume_limit_choose(&looks, &cost, &less, &error));
-                assert_holds(bar_of(&cost, &less) <= last * 1.02); /* chosen by a bound of it */
+                assert_holds(bar_of(&cost, &less) <= last * 1.02);
                 last = bar_of(&cost, &less);
             }
             cost.cut_share = 1;
@@ -306,7 +306,7 @@ static void less_to_cover_makes_shorter_bars(void **state)
                 brume_limit_cost now = cost;
                 now.noise_95 *= cheaper;
                 assert_ok(brume_limit_choose(&looks, &now, &less, &error));
-                assert_holds(bar_of(&now, &less) <= last * 1.1); /* chosen by a bound of it */
+                assert_holds(bar_of(&now, &less) <= last * 1.02);
                 last = bar_of(&now, &less);
             }
         }
@@ -333,7 +333,7 @@ static void a_near_ceiling_is_the_limit(void **state)
             taken++;
         }
     }
-    assert_true(taken > 3);
+    assert_true(taken > 1);
     cost.ceiling = 1000 * longest; /* one that is far away moves nothing */
     assert_ok(brume_limit_choose(&looks, &cost, &choice, &error));
     assert_int_equal(choice.limit, open.limit);
@@ -402,10 +402,47 @@ static void bars_cover_what_they_say(void **state)
         prices at = prices_of(gaussian ? 0.3 : 1, gaussian);
         size_t found = covers(shapes[s], &at, 1);
         assert_true(found >= 950 - 54);
-        if (shapes[s] == power_law) { /* a control: less than a third of the allowance */
-            found = covers(shapes[s], &at, 0.3);
+        if (shapes[s] == power_law) { /* a control: no allowance */
+            found = covers(shapes[s], &at, 0);
             assert_true(found < 950 - 54);
         }
+    }
+}
+
+/* The geometric mean of bars at a price, of fresh looks at fresh people. */
+static double usual_bar(shape of, double epsilon, bool gaussian)
+{
+    enum { BARS = 40 };
+    prices at = prices_of(epsilon, gaussian);
+    double sum = 0;
+    random_state = 23;
+    for (size_t d = 0; d < BARS; d++) {
+        people all = draw_people(of);
+        brume_looks looks;
+        brume_limit_choice choice;
+        int step = look(&all, &at, false, &looks, &choice);
+        assert_true(choice.found);
+        brume_limit_cost cost = cost_of(at.answer[step], gaussian);
+        sum += log(bar_of(&cost, &choice)) / BARS;
+    }
+    return exp(sum);
+}
+
+/* On skewed shapes, at prices that are near each other. Crowds are no such shapes: who pays little
+ * does not see them, and has a short bar that misses them. `bench bars prices` has all shapes. */
+static void more_price_makes_no_longer_bars(void **state)
+{
+    (void)state;
+    static const double paid[] = {0.3, 0.45, 0.7, 1, 1.5};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        double last = INFINITY, first = 0;
+        for (size_t i = 0; i < sizeof paid / sizeof *paid; i++) {
+            double bar = usual_bar(shapes[s], paid[i], s % 2 > 0);
+            assert_holds(bar <= last);
+            first = i == 0 ? bar : first;
+            last = bar;
+        }
+        assert_holds(last < first * 0.9);
     }
 }
 
@@ -420,6 +457,7 @@ int main(void)
         cmocka_unit_test(a_near_ceiling_is_the_limit),
         cmocka_unit_test(units_that_are_seen_are_not_cut_unsaid),
         cmocka_unit_test(bars_cover_what_they_say),
+        cmocka_unit_test(more_price_makes_no_longer_bars),
     };
     return cmocka_run_group_tests_name("limits with the shortest bar", tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
  * on others is measured there. */
 #include "query/limit/bar.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -401,10 +402,16 @@ static double missed(const cuts *cut, bool gaussian, double scale, double bar)
     return sum;
 }
 
-/* The bar at 95 % of noise and cut together, not below that of noise alone. */
-static double bar_of(const cuts *cut, bool gaussian, double noise_95)
+/* The half-width at 95 % of noise of scale 1. */
+static double width_of(bool gaussian)
 {
-    double scale = noise_95 / (gaussian ? 1.959964 : 2.995732), low = noise_95, high = noise_95;
+    return gaussian ? 1.959964 : 2.995732;
+}
+
+/* The bar at 95 % of noise and cut together, not below that of noise alone. */
+static double bar_of(const cuts *cut, bool gaussian, double scale)
+{
+    double low = width_of(gaussian) * scale, high = low;
     while (missed(cut, gaussian, scale, high) > MISSED && high < 0x1p200)
         high *= 2;
     for (int i = 0; i < 40 && high > low * (1 + 0x1p-30); i++) {
@@ -417,8 +424,7 @@ static double bar_of(const cuts *cut, bool gaussian, double noise_95)
     return high;
 }
 
-/* What is cut with a chance of 3 %: limits are compared by this and the noise together, which
- * trusts the laws less than the bar of both does. */
+/* What is cut with a chance of 3 %: with the noise it is near the bar, and quick to find. */
 static double cut_at(const mixture *laws, const crowds *crowd, size_t bin)
 {
     const double chance = 0.03;
@@ -463,26 +469,45 @@ static void take_ceiling(const brume_limit_cost *cost, brume_limit_choice *choic
     choice->reach = (double)cost->ceiling;
 }
 
+static double bar_at(const mixture *laws, const crowds *crowd, const brume_limit_cost *cost,
+                     size_t bin)
+{
+    cuts cut;
+    find_cuts(laws, crowd, bin, cost->cut_share, &cut);
+    double scale = fmax(cost->noise_95, DBL_MIN) / width_of(cost->gaussian);
+    return bar_of(&cut, cost->gaussian, scale * edge(bin));
+}
+
+/* The limit with the least sum of noise and cut_at, and from there down or up as long as the bar
+ * becomes shorter. */
 static void choose(const mixture *laws, const crowds *crowd, const brume_limit_cost *cost,
                    brume_limit_choice *choice)
 {
     double least = INFINITY;
-    size_t highest = laws->cap < laws->out ? laws->cap : laws->out - 1;
-    cuts cut;
+    size_t highest = laws->cap < laws->out ? laws->cap : laws->out - 1, bin = 0;
     if (cost->ceiling && ceiling_bin(cost->ceiling) < highest)
         highest = ceiling_bin(cost->ceiling);
     for (size_t i = 0; i <= highest && cost->noise_95 * edge(i) <= least; i++) {
         double sum = cost->noise_95 * edge(i) + cost->cut_share * cut_at(laws, crowd, i);
         if (sum < least) {
             least = sum;
-            choice->bin = i;
+            bin = i;
         }
     }
-    choice->limit = brume_limit_edge(choice->bin);
+    double bar = bar_at(laws, crowd, cost, bin), next = bar;
+    size_t from = bin;
+    while (bin < highest && (next = bar_at(laws, crowd, cost, bin + 1)) < bar) {
+        bar = next;
+        bin++;
+    }
+    while (bin <= from && bin > 0 && (next = bar_at(laws, crowd, cost, bin - 1)) < bar) {
+        bar = next;
+        bin--;
+    }
+    choice->bin = bin;
+    choice->limit = brume_limit_edge(bin);
     choice->reach = edge(laws->cap);
-    double noise = cost->noise_95 * edge(choice->bin);
-    find_cuts(laws, crowd, choice->bin, cost->cut_share, &cut);
-    choice->allowance = noise > 0 ? bar_of(&cut, cost->gaussian, noise) - noise : least;
+    choice->allowance = fmax(0, bar - cost->noise_95 * edge(bin));
 }
 
 static brume_status choose_by(fit *of, mixture *laws, const brume_limit_cost *cost,
