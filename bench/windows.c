@@ -94,23 +94,27 @@ static void measure(brume_ledger *ledger, const char *name, int64_t first, int64
 static void write_question(char *sql, size_t size, const char *first, const char *last)
 {
     static const char *const parts[] = {"EXTRACT(isodow FROM d) < 6", "d + 7 <> DATE '2020-02-03'",
-                                        "EXTRACT(month FROM d) IN (1, 2, 3)", "NOT (x = 1 OR d IS NULL)",
+                                        "EXTRACT(month FROM d) IN (1, 2, 3)",
+                                        "NOT (x = 1 OR d IS NULL)",
                                         "strftime(d, '%Y-%m') <> '2021-05'"};
-    size_t length = (size_t)snprintf(sql, size, "SELECT COUNT(*) FROM a WHERE d >= DATE '%s' AND d < DATE '%s'",
-                                     first, last);
+    size_t length = (size_t)snprintf(
+        sql, size, "SELECT COUNT(*) FROM a WHERE d >= DATE '%s' AND d < DATE '%s'", first, last);
     for (int i = 0; i < 12; i++) /* 12 times 5 nodes or so, and 4 */
-        length += (size_t)snprintf(sql + length, size - length, " AND (%s%s)", i % 3 ? "" : "x > 2 OR ",
-                                   parts[i % 5]);
+        length += (size_t)snprintf(sql + length, size - length, " AND (%s%s)",
+                                   i % 3 ? "" : "x > 2 OR ", parts[i % 5]);
 }
 
 static void measure_derivation(const char *first, const char *last, int rounds, const char *what)
 {
-    static const brume_catalog_column columns[] = {{"u", {BRUME_TYPE_BIGINT, 0, 0}, 0, "", false, NULL, NULL, false, false},
-                                                   {"d", {BRUME_TYPE_DATE, 0, 0}, 0, "", false, NULL, NULL, false, false},
-                                                   {"x", {BRUME_TYPE_BIGINT, 0, 0}, 0, "", false, NULL, NULL, false, false}};
-    static const brume_catalog_table table = {"a", BRUME_PRIVACY_UNIT, 0, columns, 3, NULL, {0, 0, 0}};
+    static const brume_catalog_column columns[] = {
+        {"u", {BRUME_TYPE_BIGINT, 0, 0}, 0, "", false, NULL, NULL, false, false},
+        {"d", {BRUME_TYPE_DATE, 0, 0}, 0, "", false, NULL, NULL, false, false},
+        {"x", {BRUME_TYPE_BIGINT, 0, 0}, 0, "", false, NULL, NULL, false, false}};
+    static const brume_catalog_table table = {"a",  BRUME_PRIVACY_UNIT, 0, columns, 3,
+                                              NULL, {0, 0, 0}};
     const brume_catalog catalog = {&table, 1};
-    brume_policy_column named[] = {{.name = (char *)"u"}, {.name = (char *)"d"}, {.name = (char *)"x"}};
+    brume_policy_column named[] = {
+        {.name = (char *)"u"}, {.name = (char *)"d"}, {.name = (char *)"x"}};
     brume_policy policy = {.columns = named, .column_count = 3};
     brume_dataset dataset = {.name = (char *)"a"};
     const brume_plan_table tables[] = {{&dataset, &policy}};

@@ -10,10 +10,10 @@
 /* Commands whose time depends on what was asked, on policies and on the journal, and on no row of
  * any protected table. What is not here is taken to touch rows. */
 static const char *const free_commands[] = {
-    "account",       "accuracy",    "budget",     "calibrate", "catalog",       "datasets",
-    "dummy",         "explain",     "help",       "history",   "ledger backup", "ledger export",
-    "ledger verify", "loss",        "mechanisms", "series list", "series show", "show",
-    "user add",      "user allot",  "user list",  "user remove", "user token",  "version",
+    "account",       "accuracy",   "budget",     "calibrate",   "catalog",       "datasets",
+    "dummy",         "explain",    "help",       "history",     "ledger backup", "ledger export",
+    "ledger verify", "loss",       "mechanisms", "series list", "series show",   "show",
+    "user add",      "user allot", "user list",  "user remove", "user token",    "version",
 };
 
 bool brume_pool_is_free(const char *command)

@@ -255,7 +255,8 @@ static void rows_of_one_window_change_a_history_by_as_much_as_replacement(void *
     setting all = open_setting();
     for (int negative = 0; negative < 2; negative++) {
         static const int64_t both[] = {1, -1};
-        brume_series_limit whole = {1, false, BRUME_SERIES_ROWS}, each = {1, true, BRUME_SERIES_ROWS};
+        brume_series_limit whole = {1, false, BRUME_SERIES_ROWS},
+                           each = {1, true, BRUME_SERIES_ROWS};
         double price = charged(all.running, 1, false, negative), most = 0, most_each = 0;
         size_t count = all_schedules(all.rows, negative ? 2 : 3, -1, false, both, negative ? 2 : 1);
         for (size_t i = 0; i < count; i++)
@@ -277,7 +278,8 @@ static void rows_of_one_window_change_a_history_by_as_much_as_replacement(void *
         double factor = negative ? 4 : 2;
         assert_true(most <= factor * price && most_each <= price && most_each > 0.99 * price);
         assert_true(most > price * 1.2); /* the price of a history is not enough */
-        print_message("# one window: %.3f of what a history pays, %g charged\n", most / price, factor);
+        print_message("# one window: %.3f of what a history pays, %g charged\n", most / price,
+                      factor);
     }
     close_setting(&all);
 }

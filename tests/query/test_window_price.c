@@ -267,7 +267,8 @@ static void rounded_gaussian_noise_has_a_price_of_its_own(void **state)
         {"SELECT clinic, SUM(age - 60) FROM visits WHERE " MANY " GROUP BY clinic", 4},
         {"SELECT clinic, SUM(age) FROM visits WHERE " MANY " GROUP BY clinic", 2},
     };
-    static const char *const epsilons[] = {"0.1", "0.5", "1", "3"}, *const deltas[] = {"1e-5", "1e-9"};
+    static const char *const epsilons[] = {"0.1", "0.5", "1", "3"}, *const deltas[] = {"1e-5",
+                                                                                       "1e-9"};
     brume_window_wish wish = {.now = INT64_C(1800000000) * 1000000};
     enum { CLINICS = 1000 }; /* so many cells that Gaussian noise is better */
     static char *domain[CLINICS], values[CLINICS][8];
@@ -304,7 +305,8 @@ static void rounded_gaussian_noise_has_a_price_of_its_own(void **state)
         if (gaussian_delta(change, charged) > delta * (1 + 1e-9))
             fail_msg("%s at epsilon %g: a window pays %.9g, and delta is %g of %g", sql, epsilon,
                      charged, gaussian_delta(change, charged), delta);
-        assert_true(gaussian_delta(change, charged * 0.999) > delta); /* it is no more than needed */
+        assert_true(gaussian_delta(change, charged * 0.999) >
+                    delta);         /* it is no more than needed */
         if (all[i / 8].factor == 4) /* twice the price is not enough */
             assert_true(gaussian_delta(change, 2 * epsilon) > delta);
         brume_terms_close(terms);

@@ -5,9 +5,9 @@
  *
  *   test_window_replay [ROUNDS [TEST]]
  *
- * The tables: visits and calls have dates, drugs are linked to visits and have none, labs are linked
- * to visits and notes to patients, with dates of their own; patients have no dates, and wards are
- * public. As a control the same questions are asked without the cut, on the same two
+ * The tables: visits and calls have dates, drugs are linked to visits and have none, labs are
+ * linked to visits and notes to patients, with dates of their own; patients have no dates, and
+ * wards are public. As a control the same questions are asked without the cut, on the same two
  * datasets: then most answers differ. */
 #include "check.h"
 
@@ -109,8 +109,8 @@ static void write_world(int world, uint64_t seed)
     fprintf(files[WARDS], "a,1\nb,2\nc,2\n");
     for (int i = 0; i < 90; i++) { /* of kept days, some of visits of other days */
         int day = FIRST_KEPT + (int)next(LAST_KEPT - FIRST_KEPT + 1);
-        fprintf(files[LABS], "%d,2026-01-%02d,%d\n", (int)(next(4) ? next(130) : 1001 + next(40)), day,
-                (int)next(10));
+        fprintf(files[LABS], "%d,2026-01-%02d,%d\n", (int)(next(4) ? next(130) : 1001 + next(40)),
+                day, (int)next(10));
         fprintf(files[NOTES], "%d,2026-01-%02d,%d\n", 500 + (int)next(PEOPLE), day, (int)next(8));
     }
     state_of_rows = seed + 100 + (uint64_t)world;
@@ -118,8 +118,8 @@ static void write_world(int world, uint64_t seed)
         put_visit(files[VISITS], files[DRUGS], 1000 + i, other_day());
     for (int i = 0; i < (world ? 30 : 4); i++) { /* no drugs: those of visit i are of its window */
         int day = other_day();
-        fprintf(files[VISITS], "%d,%d,2026-01-%02d,%c,%d,%d\n", i, (int)next(PEOPLE),
-                day ? day : 1, "abc"[next(3)], (int)next(101), 1000 + (int)next(900));
+        fprintf(files[VISITS], "%d,%d,2026-01-%02d,%c,%d,%d\n", i, (int)next(PEOPLE), day ? day : 1,
+                "abc"[next(3)], (int)next(101), 1000 + (int)next(900));
     }
     for (int i = world ? 100 : 10; i > 0; i--) {
         int day = other_day();
@@ -222,8 +222,7 @@ static brume_tables *describe_all(int world, bool on_server)
         if (t == CALLS)
             assert_ok(brume_policy_set_bounds(policy, "length", "0", "60", &error));
         if (t != WARDS)
-            assert_ok(
-                brume_window_grid_parse("day", NULL, &policy->window.grid, &error));
+            assert_ok(brume_window_grid_parse("day", NULL, &policy->window.grid, &error));
     }
     assert_ok(brume_tables_check(tables, &error));
     return tables;
@@ -275,7 +274,8 @@ static const char *const questions[] = {
     "SELECT ward, AVG(cost), STDDEV(cost) FROM visits GROUP BY ward",
     "SELECT AVG(cost) FROM visits",
     "SELECT MEDIAN(cost), quantile_cont(cost, 0.9) FROM visits",
-    "SELECT MODE() WITHIN GROUP (ORDER BY ward) FROM visits", "SELECT MODE() WITHIN GROUP (ORDER BY code) FROM visits",
+    "SELECT MODE() WITHIN GROUP (ORDER BY ward) FROM visits",
+    "SELECT MODE() WITHIN GROUP (ORDER BY code) FROM visits",
     "SELECT COUNT(DISTINCT code) FROM visits",
     "SELECT MIN(cost), MAX(cost) FROM visits",
     "SELECT corr(cost, code) FROM visits",
@@ -352,7 +352,7 @@ static char *ask(brume_ledger *ledger, const char *sql, const brume_payment *pay
     json_object_del(answer, "as_of");
     json_t *stage;
     size_t i;
-    json_array_foreach(json_object_get(answer, "stages"), i, stage)
+    json_array_foreach (json_object_get(answer, "stages"), i, stage)
         json_object_del(stage, "as_of");
     char *text = json_dumps(answer, JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
     json_decref(answer);
@@ -403,7 +403,11 @@ static void replay(const setting *of, const char *windows, uint64_t seed, counts
 enum { QUICK = 3 }; /* of them, in one round */
 static const setting settings[] = {
     {"pure, sharp", BRUME_RULE_PURE, BRUME_ADD_REMOVE, {.epsilon = "500"}, false},
-    {"approximate", BRUME_RULE_APPROXIMATE, BRUME_ADD_REMOVE, {.epsilon = "1", .delta = "1e-6"}, false},
+    {"approximate",
+     BRUME_RULE_APPROXIMATE,
+     BRUME_ADD_REMOVE,
+     {.epsilon = "1", .delta = "1e-6"},
+     false},
     {"concentrated", BRUME_RULE_CONCENTRATED, BRUME_ADD_REMOVE, {.rho = "0.5"}, false},
     {"pure", BRUME_RULE_PURE, BRUME_ADD_REMOVE, {.epsilon = "1"}, false},
     {"approximate, replace",
@@ -416,7 +420,11 @@ static const setting settings[] = {
      BRUME_ADD_REMOVE,
      {.epsilon = "2", .limits = {"2"}, .limit_count = 1},
      false},
-    {"here", BRUME_RULE_PURE, BRUME_ADD_REMOVE, {.epsilon = "2", .where = BRUME_WHERE_BRUME}, false},
+    {"here",
+     BRUME_RULE_PURE,
+     BRUME_ADD_REMOVE,
+     {.epsilon = "2", .where = BRUME_WHERE_BRUME},
+     false},
 };
 
 static void make_worlds(uint64_t seed)
@@ -435,8 +443,8 @@ static void rows_of_other_windows_change_no_answer(void **state)
             replay(&settings[i], KEPT, (uint64_t)round + 1, &all);
     }
     replay(&settings[0], NULL, 1, &uncut); /* the control */
-    printf("# %zu questions twice, %zu refused: %zu differ; without the cut %zu of %zu\n", all.asked,
-           all.refused, all.different, uncut.different, uncut.asked);
+    printf("# %zu questions twice, %zu refused: %zu differ; without the cut %zu of %zu\n",
+           all.asked, all.refused, all.different, uncut.different, uncut.asked);
     assert_int_equal(all.different, 0);
     assert_true(all.refused * 4 < all.asked);
     assert_true(uncut.different * 10 > uncut.asked * 6);
@@ -457,8 +465,10 @@ static void rows_of_a_server_change_no_answer(void **state)
             fill_server(to, world);
         static const brume_where places[] = {BRUME_WHERE_ENGINE, BRUME_WHERE_BRUME};
         for (size_t i = 0; i < 2; i++) {
-            setting there = {i ? "rows of a server" : "totals of a server", BRUME_RULE_APPROXIMATE,
-                             BRUME_ADD_REMOVE, {.epsilon = "2", .delta = "1e-6", .where = places[i]},
+            setting there = {i ? "rows of a server" : "totals of a server",
+                             BRUME_RULE_APPROXIMATE,
+                             BRUME_ADD_REMOVE,
+                             {.epsilon = "2", .delta = "1e-6", .where = places[i]},
                              true};
             replay(&there, KEPT, (uint64_t)round + 1, &all);
             if (round == 0) {
@@ -468,8 +478,8 @@ static void rows_of_a_server_change_no_answer(void **state)
         }
     }
     PQfinish(to);
-    printf("# %zu questions twice, %zu refused: %zu differ; without the cut %zu of %zu\n", all.asked,
-           all.refused, all.different, uncut.different, uncut.asked);
+    printf("# %zu questions twice, %zu refused: %zu differ; without the cut %zu of %zu\n",
+           all.asked, all.refused, all.different, uncut.different, uncut.asked);
     assert_int_equal(all.different, 0);
     assert_true(uncut.different * 10 > uncut.asked * 3);
 }
@@ -589,13 +599,16 @@ static void statistics_and_streams_read_their_window_alone(void **state)
                 fail_msg("rows of other windows are seen: %.300s\n%.300s", kept[0].text,
                          kept[1].text);
             assert_true(strlen(kept[0].text) > 5);
-            assert_ok(release_visits(0, "2026-01-12", stream, row_is_unit, BRUME_ADD_REMOVE, &other));
+            assert_ok(
+                release_visits(0, "2026-01-12", stream, row_is_unit, BRUME_ADD_REMOVE, &other));
             assert_string_not_equal(kept[0].text, other.text);
         }
     }
     /* several windows, in which a unit's row may be another one; and what is public elsewhere */
-    assert_fails(release_visits(0, KEPT, false, false, BRUME_ADD_REMOVE, &other), BRUME_EUNSUPPORTED);
-    assert_fails(release_visits(0, NULL, true, false, BRUME_ADD_REMOVE, &other), BRUME_EUNSUPPORTED);
+    assert_fails(release_visits(0, KEPT, false, false, BRUME_ADD_REMOVE, &other),
+                 BRUME_EUNSUPPORTED);
+    assert_fails(release_visits(0, NULL, true, false, BRUME_ADD_REMOVE, &other),
+                 BRUME_EUNSUPPORTED);
     assert_fails(release_visits(0, "2026-01-06", false, true, BRUME_REPLACE, &other),
                  BRUME_EUNSUPPORTED);
 }

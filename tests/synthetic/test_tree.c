@@ -309,7 +309,8 @@ static void a_column_in_halves_costs_its_part(void **state)
                 rows[k].count = seed % 3 + (k || replaced);
                 for (size_t i = 0; i < rows[k].count; i++) {
                     bool last = i + 1 == rows[k].count && i == seed % 3;
-                    rows[k].value[0][i] = (uint16_t)((seed * 37 + i * 61 + (last && k ? 5U : 0U)) % FINE);
+                    rows[k].value[0][i] =
+                        (uint16_t)((seed * 37 + i * 61 + (last && k ? 5U : 0U)) % FINE);
                     rows[k].value[1][i] = (uint16_t)((seed + i + (last && k ? 1U : 0U)) % 2);
                 }
             }

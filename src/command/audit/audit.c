@@ -196,12 +196,11 @@ static brume_status check_words(const brume_call *call, brume_error *error)
     static const struct {
         const char *name;
         bool expression, query, program, command;
-    } words[] = {{"epsilon", false, true, true, false},   {"rho", false, true, false, false},
-                 {"ledger", false, true, false, false},   {"bounds", false, false, true, true},
-                 {"adjacency", true, false, true, false}, {"exact", true, false, false, false},
+    } words[] = {{"epsilon", false, true, true, false},    {"rho", false, true, false, false},
+                 {"ledger", false, true, false, false},    {"bounds", false, false, true, true},
+                 {"adjacency", true, false, true, false},  {"exact", true, false, false, false},
                  {"neighbour", false, true, false, false}, {"windows", false, true, false, false},
-                 {"limit", false, true, false, false},
-                 {"delta", true, true, true, false}};
+                 {"limit", false, true, false, false},     {"delta", true, true, true, false}};
     bool query = brume_call_has(call, "query"), program = brume_call_has(call, "program");
     bool command = brume_call_has(call, "command");
     bool expression = brume_call_operand(call, 0) != NULL;
@@ -325,11 +324,13 @@ const brume_command brume_command_audit = {
             "with --query: its price, the whole budget unless typed; nothing is spent; with "
             "--program: what it claims"),
         BRUME_OPTION(TEXT, "rho", "R", "with --query: its price under the rule concentrated"),
-        BRUME_OPTION(CHOICE, "neighbour", "window",
-                     "with --query: the neighbours differ in one unit's rows of one window of a table "
-                     "that grows, and the claim is what that window pays",
-                     .choices = neighbour_words),
-        BRUME_OPTION(TEXT, "windows", "FIRST..LAST", "with --neighbour window: the windows that are read"),
+        BRUME_OPTION(
+            CHOICE, "neighbour", "window",
+            "with --query: the neighbours differ in one unit's rows of one window of a table "
+            "that grows, and the claim is what that window pays",
+            .choices = neighbour_words),
+        BRUME_OPTION(TEXT, "windows", "FIRST..LAST",
+                     "with --neighbour window: the windows that are read"),
         BRUME_OPTION(TEXT, "limit", "[COLUMN=]T", "with --query: as 'brume query' takes it",
                      .repeated = true),
         BRUME_OPTION(

@@ -179,8 +179,8 @@ brume_status brume_audit_query(brume_call *call, brume_audited *a, brume_error *
     count = count < 1 ? 1 : count < BRUME_NEIGHBOUR_LANES ? count : BRUME_NEIGHBOUR_LANES;
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
     for (size_t i = 0; status == BRUME_OK && i < count; i++)
-        status = open_lane(ledger, sql, brume_call_payment(call),
-                           brume_call_has(call, "neighbour"), &lanes[i], error);
+        status = open_lane(ledger, sql, brume_call_payment(call), brume_call_has(call, "neighbour"),
+                           &lanes[i], error);
     if (status == BRUME_OK)
         status = read_claim(lanes[0].plan, lanes[0].question->touched, a, error);
     if (status == BRUME_OK)

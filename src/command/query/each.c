@@ -65,8 +65,8 @@ static brume_status list_windows(each *all, const json_t *windows, const brume_w
         return brume_no_memory(error, "the windows");
     json_array_foreach (json_object_get(windows, "ranges"), i, range) {
         int64_t first = 0, last = 0;
-        BRUME_TRY(brume_window_parse(grid, json_string_value(json_array_get(range, 0)), &first,
-                                     error));
+        BRUME_TRY(
+            brume_window_parse(grid, json_string_value(json_array_get(range, 0)), &first, error));
         BRUME_TRY(
             brume_window_parse(grid, json_string_value(json_array_get(range, 1)), &last, error));
         for (int64_t window = first; window <= last; window++) {

@@ -18,8 +18,8 @@ enum { BRUME_EACH_MOST = 4000 };
 /* Ask and write. EARGUMENT: the tables have no windows, or too many are touched; EBUDGET: nothing
  * was charged; else as brume_ask. */
 BRUME_MUST_USE brume_status brume_ask_each(brume_call *call, brume_ledger *ledger, const char *sql,
-                                           const brume_payment *payment,
-                                           const brume_target *target, brume_bits *bits,
-                                           const brume_watch *watch, brume_error *error);
+                                           const brume_payment *payment, const brume_target *target,
+                                           brume_bits *bits, const brume_watch *watch,
+                                           brume_error *error);
 
 #endif

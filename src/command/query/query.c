@@ -258,8 +258,7 @@ const brume_command brume_command_query = {
         BRUME_PAYMENT_OPTIONS, BRUME_AGE_OPTIONS, BRUME_WINDOWS_OPTION,
         BRUME_FLAG("each", "ask it of each window by itself: every one pays the price, and a whole "
                            "history pays it for each of them"),
-        BRUME_TARGET_OPTIONS,
-        BRUME_LIMIT_OPTION, BRUME_WHERE_OPTION, BRUME_FORMAT_OPTION,
+        BRUME_TARGET_OPTIONS, BRUME_LIMIT_OPTION, BRUME_WHERE_OPTION, BRUME_FORMAT_OPTION,
         BRUME_OPTION(FILE, "plot", "FILE.svg", "also draw the answer: bars with whiskers"),
         BRUME_TIMEOUT_OPTION, BRUME_PROJECT_OPTION, BRUME_LEDGER_OPTION),
     BRUME_EXAMPLES(

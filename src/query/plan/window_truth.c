@@ -786,8 +786,8 @@ static known piece_value(const brume_window_grid *leaves, bool date, brume_windo
     return value;
 }
 
-/* Conditions that all must hold, and a bit for each of the first 64 that a piece has yet to look at:
- * the others are what they are on the whole piece, and so on every part of it. */
+/* Conditions that all must hold, and a bit for each of the first 64 that a piece has yet to look
+ * at: the others are what they are on the whole piece, and so on every part of it. */
 typedef struct conjuncts {
     const brume_expression **list;
     size_t count, room;
@@ -812,8 +812,8 @@ static brume_status add_conjuncts(conjuncts *to, const brume_expression *node, b
 }
 
 /* May all be true on the piece of t? *open: those of which more would be known on a part of it;
- * *splits: there are some. What is not open and may be true is so on all parts, for it is a bound of
- * the whole piece that no shorter one can better. */
+ * *splits: there are some. What is not open and may be true is so on all parts, for it is a bound
+ * of the whole piece that no shorter one can better. */
 static bool may_all_be_true(const truth *t, const conjuncts *all, uint64_t *open, bool *splits)
 {
     *splits = false;

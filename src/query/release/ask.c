@@ -642,11 +642,12 @@ static bool warn_of_age(const brume_question *question, brume_query_answer *answ
         if (most > 0 && age > most && (!open || json_integer_value(open) > 0))
             name = question->datasets[table]->name;
     }
-    return !name || json_array_append_new(
-                        answer->warnings,
-                        json_sprintf("this answer is older than the owner of '%s' wants to be read without "
-                                     "a warning: rows may have come since; --fresh asks again",
-                                     name)) == 0;
+    return !name ||
+           json_array_append_new(
+               answer->warnings,
+               json_sprintf("this answer is older than the owner of '%s' wants to be read without "
+                            "a warning: rows may have come since; --fresh asks again",
+                            name)) == 0;
 }
 
 static brume_status answer_question(brume_ledger *ledger, const brume_question *question,

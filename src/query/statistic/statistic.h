@@ -26,7 +26,7 @@ typedef struct brume_release_words {
     const char *statistic; /* "count", "median", ...; release.c lists them */
     const char *method, *adjacency;
     const char *epsilon, *delta, *rho; /* the price, exact as typed */
-    const char *windows; /* of a dataset that has some; NULL: not typed */
+    const char *windows;               /* of a dataset that has some; NULL: not typed */
     const char *column, *columns, *domain, *noise, *target, *at;
     const char *const *bounds; /* "LO..HI" or "NAME=LO..HI" */
     size_t bound_count;
