@@ -25,7 +25,7 @@ static const brume_parameter parameters[] = {
 static const char *const examples[] = {
     "account 'tree(sigma=4)' --delta 1e-7",
     "calibrate 'tree(sigma=?)' --epsilon 1 --delta 1e-7",
-    "audit 'tree(sigma=1)' --samples 2000",
+    "audit 'tree(sigma=1)' --delta 1e-3 --samples 2000",
     NULL,
 };
 

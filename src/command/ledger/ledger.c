@@ -187,7 +187,7 @@ const brume_command brume_command_ledger_copy = {
     BRUME_OPERANDS(BRUME_OPERAND(TEXT, "FROM", "a ledger: a file, or the URL of a database"),
                    BRUME_OPERAND(TEXT, "TO", "where it goes, likewise; no ledger is there yet")),
     BRUME_OPTIONS(BRUME_FLAG("again", "it was moved before, and what arrived is lost")),
-    BRUME_EXAMPLES("ledger copy brume.db moved.db"),
+    BRUME_EXAMPLES("ledger copy copy.db moved.db"),
     .run = run_copy,
 };
 
