@@ -83,15 +83,22 @@ static double sensitivity_of(const brume_terms *terms, size_t index)
     return one * (p == 1 ? moved : sqrt(moved));
 }
 
-static json_t *measure_to_json(const brume_terms *terms, size_t index)
+static brume_limited_shape shape_of(const brume_terms *terms)
+{
+    return (brume_limited_shape){.cells = terms->plan->shape.cells,
+                                 .replace = terms->plan->shape.replace,
+                                 .equal_shares = terms->step == BRUME_CHOICE_AGAIN};
+}
+
+/* `weights`: of all measures together. */
+static json_t *measure_to_json(const brume_terms *terms, size_t index, double weights)
 {
     const brume_plan *plan = terms->plan;
     const brume_measure *measure = &terms->measures[index];
     bool private_mode = measure->kind == BRUME_MEASURE_PRIVATE_MODE;
-    brume_limited_shape limited = {.cells = plan->shape.cells,
-                                   .replace = plan->shape.replace,
-                                   .equal_shares = terms->step == BRUME_CHOICE_AGAIN};
-    double part = brume_limited_part(terms->measures, plan->measure_count, index, &limited);
+    const brume_limited_shape limited = shape_of(terms);
+    double part = brume_limited_weight(terms->measures, plan->measure_count, index, &limited) /
+                  weights;
     json_t *json = json_pack(
         "{s:s,s:s,s:f,s:f}", "measure", brume_measure_word(measure->kind), "mechanism",
         brume_plan_mechanism(plan, index), "sensitivity", sensitivity_of(terms, index), "share",
@@ -133,8 +140,10 @@ json_t *brume_terms_to_json(const brume_terms *terms)
                          (plan->shape.replace ? 2.0 : 1.0) * (double)plan->shape.max_groups,
                          "share", 1.0, "half_shown_at", (json_int_t)terms->price.threshold);
     json_t *list = json_array();
+    const brume_limited_shape limited = shape_of(terms);
+    double weights = brume_limited_weights(terms->measures, plan->measure_count, &limited);
     for (size_t i = 0; list && i < plan->measure_count; i++)
-        if (json_array_append_new(list, measure_to_json(terms, i)) != 0) {
+        if (json_array_append_new(list, measure_to_json(terms, i, weights)) != 0) {
             json_decref(list);
             return NULL;
         }

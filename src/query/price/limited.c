@@ -205,8 +205,8 @@ static brume_status pay_measure(brume_measure *measure, const brume_limited_shap
 /* Shares to each other: the number of a mean divides a sum about a centre that is near the mean, so
  * that its noise counts little; where there are groups it also tells the small ones. A spread is in
  * proportion to the noise of its number, and its sum is near 0. */
-static double weight_of(const brume_measure *measures, size_t count, size_t i,
-                        const brume_limited_shape *shape)
+double brume_limited_weight(const brume_measure *measures, size_t count, size_t i,
+                            const brume_limited_shape *shape)
 {
     if (!measures[i].divides || shape->equal_shares || is_of_mean(measures, count, &measures[i]))
         return 1; /* distance_of_mean is for equal shares */
@@ -218,14 +218,14 @@ static double weigh(const brume_measure *measures, size_t first, size_t count,
 {
     double sum = 0;
     for (size_t i = first; i < count; i++)
-        sum += weight_of(measures, count, i, shape);
+        sum += brume_limited_weight(measures, count, i, shape);
     return sum;
 }
 
-double brume_limited_part(const brume_measure *measures, size_t count, size_t i,
-                          const brume_limited_shape *shape)
+double brume_limited_weights(const brume_measure *measures, size_t count,
+                             const brume_limited_shape *shape)
 {
-    return weight_of(measures, count, i, shape) / weigh(measures, 0, count, shape);
+    return weigh(measures, 0, count, shape);
 }
 
 /* The measures from `first` on, for a share each: `share` is for a weight of 1. */
@@ -237,7 +237,8 @@ static brume_status pay_measures(brume_measure *measures, size_t first, size_t c
     for (size_t i = first; i < count; i++) {
         bool mean = shape->replace && shape->cells == 1 &&
                     is_of_mean(measures, count, &measures[i]);
-        double own = share * weight_of(measures, count, i, shape); /* a power of two: exact */
+        double own = share *
+                     brume_limited_weight(measures, count, i, shape); /* a power of two: exact */
         if (!shape->choices_only || measures[i].kind != BRUME_MEASURE_PRIVATE_MODE)
             BRUME_TRY(
                 pay_measure(&measures[i], shape, mean, noise, whole, own, delta, price, error));

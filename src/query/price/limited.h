@@ -68,9 +68,11 @@ double brume_limited_choice_share(int p, double epsilon, brume_choice_step step,
 /* The same of limits about a centre. */
 double brume_limited_deviation_share(brume_choice_step step);
 
-/* Which part of what the measures have together one of them gets. */
-double brume_limited_part(const brume_measure *measures, size_t count, size_t i,
-                          const brume_limited_shape *shape);
+/* What one of the measures gets of what they have together: its weight, over all weights. */
+double brume_limited_weight(const brume_measure *measures, size_t count, size_t i,
+                            const brume_limited_shape *shape);
+double brume_limited_weights(const brume_measure *measures, size_t count,
+                             const brume_limited_shape *shape);
 
 /* Is Gaussian noise the better one for so many measures and cells at (epsilon, delta)? */
 bool brume_limited_prefers_gaussian(size_t measures, uint64_t cells, double epsilon, double delta);
