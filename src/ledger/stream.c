@@ -159,6 +159,7 @@ static brume_status find_mark(brume_ledger *ledger, uint64_t id, uint64_t *mark,
 static bool read_note(brume_ledger *ledger, int file, stream_note *note)
 {
     uint64_t mark = 0;
+    *note = (stream_note){0};
     bool whole = ledger->engine->is_server
                      ? read_server_note(ledger, note)
                      : pread(file, note, sizeof *note, 0) == (ssize_t)sizeof *note &&

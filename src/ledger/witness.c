@@ -21,8 +21,6 @@
 #include "ledger/store.h"
 #include "ledger/user_row.h"
 
-extern char **environ;
-
 enum { HEAD_LINE = 320, COMMAND_SECONDS = 10 };
 
 static const char absent[] = "it has no head of this ledger";
@@ -491,7 +489,7 @@ static brume_status prepare(brume_ledger *ledger, const brume_witness_choice *wa
                             brume_head *before, brume_error *error)
 {
     char name[BRUME_HEAD_HASH];
-    brume_head newest;
+    brume_head newest = {0};
     brume_error why = {0};
     bool is = true;
     BRUME_TRY(name_of(ledger, name, error));

@@ -48,9 +48,9 @@ static size_t base_column(brume_walk *walk, brume_walk_group *group, brume_node 
 static brume_expression *walk_fold_reference(brume_walk *walk, brume_fold fold, brume_node argument)
 {
     brume_type type = {BRUME_TYPE_BIGINT, 0, 0};
-    if (fold == BRUME_FOLD_MIN || fold == BRUME_FOLD_MAX)
+    if (argument && (fold == BRUME_FOLD_MIN || fold == BRUME_FOLD_MAX))
         type = argument->type;
-    if (fold == BRUME_FOLD_SUM && argument->type.kind == BRUME_TYPE_DECIMAL)
+    if (argument && fold == BRUME_FOLD_SUM && argument->type.kind == BRUME_TYPE_DECIMAL)
         type = (brume_type){BRUME_TYPE_DECIMAL, 28, argument->type.scale};
     brume_expression *reference =
         brume_build_node(&walk->builder, BRUME_OPERATION_COLUMN, type, NULL, 0);

@@ -161,7 +161,7 @@ brume_status brume_synth_discover(const brume_synth *synth, const char *path, br
         status = brume_csv_open(path, synth->format, &csv, error);
     if (status == BRUME_OK)
         status = brume_synth_find_columns(synth, csv, places, error);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; status == BRUME_OK && i < count; i++)
         mine[i] = places[column[i]];
     if (status == BRUME_OK)
         status = count_rows(csv, mine, count, all, error);
