@@ -422,13 +422,8 @@ static brume_status open_file(const char *path, brume_ledger_mode mode, brume_le
     BRUME_TRY(brume_store_begin(ledger, error));
     brume_status status = check_or_create(ledger, mode, error);
     if (status == BRUME_OK)
-        status = brume_store_commit(ledger, error);
-    else
-        brume_store_undo(ledger);
-    /* from now on: a ledger that is behind its witness can be opened, to be looked at or accepted
-     */
-    ledger->check_before = brume_witness_check;
-    ledger->tell_after = brume_witness_tell;
+        return brume_store_commit(ledger, error);
+    brume_store_undo(ledger);
     return status;
 }
 
@@ -456,6 +451,10 @@ brume_status brume_ledger_open(const char *path, brume_ledger_mode mode, brume_l
         brume_ledger_close(ledger);
         return status;
     }
+    /* From now on, in every engine: a ledger that is behind its witness can be opened, to be looked
+     * at or accepted. */
+    ledger->check_before = brume_witness_check;
+    ledger->tell_after = brume_witness_tell;
     *out = ledger;
     return BRUME_OK;
 }

@@ -9,6 +9,8 @@
 
 #include <libpq-fe.h>
 
+#include "ledger/witness.h"
+
 static PGconn *connect_as(const place *where, const char *role)
 {
     char settings[512];
@@ -258,6 +260,54 @@ static void a_structure_that_was_changed_is_refused(void **state)
     }
 }
 
+/* The number of rows that a witness file says. */
+static unsigned long long rows_in(const char *path, char hash[65])
+{
+    unsigned long long rows = 0;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "brume-witness %*64s %llu %64s", &rows, hash), 2);
+    fclose(file);
+    return rows;
+}
+
+/* A database that was restored from an older backup has forgotten charges: its witness has not. */
+static void a_witness_is_told_of_charges_and_refuses_an_older_state(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    place where;
+    char witness[320], hash[65], later[65], text[512] = "";
+    make_place(&where);
+    brume_ledger *ledger = open_ledger(&where);
+    register_dataset(ledger, "visits", "1", NULL);
+    snprintf(witness, sizeof witness, "%s/head", where.folder);
+    const brume_witness_choice choice = {.place = witness};
+    assert_ok(brume_ledger_set_witness(ledger, &choice, &error));
+    brume_ledger_close(ledger);
+    unsigned long long before = rows_in(witness, hash);
+    assert_ok(charge(where.path, "0.25", &error));
+    assert_int_equal(rows_in(witness, later), before + 1);
+    assert_ok(charge(where.path, "0.25", &error));
+    /* the witness has seen rows that this state of the database has not */
+    FILE *file = fopen(witness, "r+");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    char *number = strrchr(text, ' ');
+    *number = 0;
+    number = strrchr(text, ' ');
+    *number = 0;
+    rewind(file);
+    fprintf(file, "%s %llu %s\n", text, before + 5, later);
+    fclose(file);
+    assert_fails(charge(where.path, "0.25", &error), BRUME_EDAMAGED);
+    assert_int_equal(charge_of_another_process(where.path), BRUME_EDAMAGED);
+    unlink(witness);
+    snprintf(text, sizeof text, "%s.lock", witness);
+    unlink(text);
+    remove_place(&where);
+}
+
 /* ---- failures ---- */
 
 static void a_connection_that_is_lost_leaves_the_ledger_whole(void **state)
@@ -359,6 +409,7 @@ int main(void)
         cmocka_unit_test(a_move_that_is_killed_leaves_no_second_ledger),
         cmocka_unit_test(a_role_may_append_and_not_change),
         cmocka_unit_test(a_structure_that_was_changed_is_refused),
+        cmocka_unit_test(a_witness_is_told_of_charges_and_refuses_an_older_state),
         cmocka_unit_test(a_connection_that_is_lost_leaves_the_ledger_whole),
         cmocka_unit_test(of_24_processes_as_many_are_charged_as_the_budget_carries),
         cmocka_unit_test(a_server_that_may_lose_charges_is_refused),
