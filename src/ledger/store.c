@@ -122,15 +122,15 @@ static brume_status prepare(brume_ledger *ledger, brume_statement **out, brume_e
 {
     enum { MOST_VALUES = 8 };
     brume_store_value values[MOST_VALUES];
-    size_t count = 0;
-    for (; count < MOST_VALUES && types[count]; count++) {
+    size_t count = 0, given = strlen(types);
+    for (; count < given && count < MOST_VALUES; count++) {
         values[count] = (brume_store_value){.is_text = types[count] == 't'};
         if (values[count].is_text)
             values[count].text = va_arg(arguments, const char *);
         else
             values[count].number = va_arg(arguments, int64_t);
     }
-    if (count == MOST_VALUES)
+    if (count < given)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "a statement of too many values");
     return ledger->engine->prepare(ledger->store, sql, values, count, out, error);
 }

@@ -627,9 +627,9 @@ static brume_status count_unwitnessed(brume_ledger *ledger, uint64_t *count, bru
 brume_status brume_ledger_ask_witness(brume_ledger *ledger, brume_witness_report *report,
                                       brume_error *error)
 {
-    choice set;
+    choice set = {0};
     char name[BRUME_HEAD_HASH];
-    brume_head newest;
+    brume_head newest = {0};
     brume_error why = {0};
     brume_witness_report made = {0};
     BRUME_TRY(read_choice(ledger, &set, error));

@@ -48,9 +48,11 @@ static size_t base_column(brume_walk *walk, brume_walk_group *group, brume_node 
 static brume_expression *walk_fold_reference(brume_walk *walk, brume_fold fold, brume_node argument)
 {
     brume_type type = {BRUME_TYPE_BIGINT, 0, 0};
-    if (argument && (fold == BRUME_FOLD_MIN || fold == BRUME_FOLD_MAX))
+    bool extreme = argument && (fold == BRUME_FOLD_MIN || fold == BRUME_FOLD_MAX);
+    bool sum = argument && fold == BRUME_FOLD_SUM; /* else it counts */
+    if (extreme)
         type = argument->type;
-    if (argument && fold == BRUME_FOLD_SUM && argument->type.kind == BRUME_TYPE_DECIMAL)
+    if (sum && argument->type.kind == BRUME_TYPE_DECIMAL)
         type = (brume_type){BRUME_TYPE_DECIMAL, 28, argument->type.scale};
     brume_expression *reference =
         brume_build_node(&walk->builder, BRUME_OPERATION_COLUMN, type, NULL, 0);
@@ -60,12 +62,12 @@ static brume_expression *walk_fold_reference(brume_walk *walk, brume_fold fold, 
     reference->nullable = true;
     reference->duration = argument && argument->duration && fold != BRUME_FOLD_COUNT &&
                           fold != BRUME_FOLD_COUNT_DISTINCT;
-    if (fold == BRUME_FOLD_MIN || fold == BRUME_FOLD_MAX) {
+    if (extreme) {
         reference->bounds = argument->bounds;
         reference->bounded = argument->bounded;
         reference->max_length = argument->max_length;
         reference->inexact_key = argument->inexact_key;
-    } else if (fold != BRUME_FOLD_SUM) {
+    } else if (!sum) {
         reference->bounds.low = 0;
         reference->nullable = false;
     } else if (argument->bounds.low >= 0) {
